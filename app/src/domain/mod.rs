@@ -1,0 +1,9 @@
+//! Plain types and arithmetic that browser and server share: no I/O, no clock.
+
+pub mod cache_miss;
+pub mod funnel;
+pub mod histogram;
+pub mod key_text;
+pub mod outcome;
+pub mod stage;
+pub mod window;

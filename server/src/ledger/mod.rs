@@ -1,0 +1,3 @@
+//! Double entry.
+
+pub mod record;

@@ -1,0 +1,16 @@
+//! The gateway: everything of Toll that is neither screen nor plain arithmetic.
+
+pub mod body;
+pub mod catalog;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod ledger;
+pub mod listener;
+pub mod pipeline;
+pub mod portal;
+pub mod postgres;
+pub mod refusal;
+pub mod stages;
+pub mod store;
+pub mod telemetry;
