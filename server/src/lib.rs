@@ -14,3 +14,4 @@ pub mod refusal;
 pub mod stages;
 pub mod store;
 pub mod telemetry;
+pub mod units;
