@@ -77,7 +77,10 @@ create table api_key (
     created_at timestamptz not null default now(),
     expires_at timestamptz,
     -- In the future while a rotated key is still honoured.
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    -- The key that this one took over from. One successor a key: while both are honoured, they count as one towards
+    -- the plan's max_keys, and a second successor would be a key too many.
+    replaces   bigint unique references api_key
 );
 create index api_key_partner on api_key (partner_id);
 

@@ -1,1 +1,3 @@
+#[cfg(feature = "ssr")]
+pub mod announce;
 pub mod domain;

@@ -3,5 +3,6 @@
 //! Needs `TOLL_TEST_DATABASE_URL`; `end2end/with-postgres.sh cargo test` sets it.
 #![allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails")]
 
+mod announce;
 mod schema;
 mod support;
