@@ -1,0 +1,62 @@
+//! What one lane has seen since this process began, for `/metrics`.
+
+use std::collections::BTreeMap;
+
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+
+use super::record::End;
+
+const CODES: usize = 128;
+const CLASSES: usize = 6;
+
+/// Requests that ended alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ended {
+    pub stage: Stage,
+    pub outcome: Outcome,
+    pub reached: bool,
+    /// First digit of the upstream's status; 0 where it was not reached or gave none.
+    pub upstream_class: u8,
+}
+
+/// Sums over lanes; `arrived` = Σ `ended` + `in_flight`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub arrived: u64,
+    pub in_flight: u64,
+    pub ended: BTreeMap<Ended, u64>,
+    /// Requests of an earlier process that were found open, and are `gateway_lost` in the books. Not part of `arrived`.
+    pub found_lost: u64,
+}
+
+/// One lane's counts in a flat table: counting is one addition.
+pub struct Tally {
+    ended: Vec<u64>,
+}
+
+impl Tally {
+    pub fn new() -> Tally {
+        Tally { ended: vec![0; Stage::ALL.len() * CODES * 2 * CLASSES] }
+    }
+
+    pub fn count(&mut self, end: &End) {
+        let class = if end.reached { usize::from(end.upstream_status / 100).min(CLASSES - 1) } else { 0 };
+        let code = end.outcome.code() as usize;
+        let index = ((end.stage.index() * CODES + code) * 2 + usize::from(end.reached)) * CLASSES + class;
+        self.ended[index] += 1;
+    }
+
+    pub fn add_to(&self, sum: &mut BTreeMap<Ended, u64>) {
+        for (index, count) in self.ended.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let code = index / CLASSES / 2 % CODES;
+            let ended = Ended {
+                stage: Stage::ALL[index / CLASSES / 2 / CODES],
+                outcome: Outcome::from_code(code as i16).expect("only codes of outcomes are counted"),
+                reached: index / CLASSES % 2 == 1,
+                upstream_class: (index % CLASSES) as u8,
+            };
+            *sum.entry(ended).or_default() += count;
+        }
+    }
+}

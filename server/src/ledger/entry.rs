@@ -1,0 +1,119 @@
+//! A request's line in the books while it is inside. However the request ends, the line is closed once.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use uuid::Uuid;
+
+use super::lane::Lane;
+use super::record::{End, Record};
+use super::text;
+use crate::clock::Micros;
+
+/// Owned by its request. Dropped unsettled it says `client_gone`, or `internal` during a panic, at the stage it is in.
+pub struct Entry {
+    pub record: Box<Record>,
+    lane: Arc<Lane>,
+    slot: u32,
+    id: Uuid,
+    arrived: Micros,
+    stage: Stage,
+    sent: u8,
+    settled: bool,
+    began: Instant,
+    stage_began: Instant,
+}
+
+impl Entry {
+    pub(super) fn new(lane: Arc<Lane>, slot: u32, id: Uuid, arrived: Micros) -> Entry {
+        let began = Instant::now();
+        Entry {
+            record: Box::new(Record::new(id, arrived)),
+            lane,
+            slot,
+            id,
+            arrived,
+            stage: Stage::Route,
+            sent: 0,
+            settled: false,
+            began,
+            stage_began: began,
+        }
+    }
+
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Whether it was handed to an upstream.
+    pub fn reached(&self) -> bool {
+        self.sent > 0
+    }
+
+    /// The request enters `stage`: time is charged to the one before, and a crash from here on finds it here.
+    pub fn at(&mut self, stage: Stage) {
+        self.charge();
+        self.stage = stage;
+        self.mark();
+    }
+
+    /// The request was handed to an upstream. Once for each attempt: counts up `record.upstream_calls`.
+    pub fn sent(&mut self) {
+        self.sent = self.sent.saturating_add(1);
+        self.record.upstream_calls = self.record.upstream_calls.saturating_add(1);
+        self.mark();
+    }
+
+    /// Writes the record and leaves. Only the first call does anything.
+    pub fn settle(&mut self, end: End) {
+        if self.settled {
+            return;
+        }
+        self.settled = true;
+        self.charge();
+        let record = &mut self.record;
+        // What the door has noted cannot be changed on the way.
+        (record.id, record.arrived) = (self.id, self.arrived);
+        record.duration_us = self.began.elapsed().as_micros() as u64;
+        record.end = Some(end);
+        text::tidy(record);
+        self.lane.settle(self.slot, record);
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    fn charge(&mut self) {
+        let now = Instant::now();
+        self.record.stage_us[self.stage.index()] += (now - self.stage_began).as_micros() as u64;
+        self.stage_began = now;
+    }
+
+    fn mark(&self) {
+        if !self.settled {
+            let record = &self.record;
+            let slot = self.slot as usize;
+            self.lane.door.mark(slot, self.stage, self.sent, record.route, record.partner, record.key);
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let outcome = if std::thread::panicking() { Outcome::Internal } else { Outcome::ClientGone };
+        self.settle(End {
+            stage: self.stage,
+            outcome,
+            status: outcome.status(),
+            reached: self.reached(),
+            upstream_status: 0,
+        });
+    }
+}
