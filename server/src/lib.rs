@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod data_dir;
 pub mod ledger;
 pub mod listener;
 pub mod pipeline;

@@ -65,7 +65,8 @@ pub fn parse_size_or_none(text: &str) -> Result<Option<u64>, UnitError> {
 
 /// In the largest unit of 1024s that leaves no rest; [`parse_size`] reads it back.
 pub fn format_size(bytes: u64) -> String {
-    let binary = SIZES.iter().find(|(name, size)| name.ends_with("iB") && bytes > 0 && bytes % size == 0);
+    let binary =
+        SIZES.iter().find(|(name, size)| name.ends_with("iB") && bytes > 0 && bytes.is_multiple_of(*size));
     match binary {
         Some((name, size)) => format!("{}{name}", bytes / size),
         None => format!("{bytes}B"),
@@ -80,7 +81,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
 /// In the largest unit that leaves no rest, such as `15m` or `1500ms`; [`parse_duration`] reads it back.
 pub fn format_duration(duration: Duration) -> String {
     let ns = duration.as_nanos();
-    let unit = SPANS.iter().find(|(_, span)| ns > 0 && ns % span == 0);
+    let unit = SPANS.iter().find(|(_, span)| ns > 0 && ns.is_multiple_of(*span));
     match unit {
         Some((name, span)) => format!("{}{name}", ns / span),
         None => "0s".to_owned(),
