@@ -1,3 +1,5 @@
 #[cfg(feature = "ssr")]
 pub mod announce;
 pub mod domain;
+#[cfg(feature = "ssr")]
+pub mod keys;

@@ -8,6 +8,7 @@ pub mod config;
 pub mod data_dir;
 pub mod ledger;
 pub mod listener;
+pub mod manifest;
 pub mod pipeline;
 pub mod portal;
 pub mod postgres;

@@ -1,5 +1,6 @@
 //! Plain types and arithmetic that browser and server share: no I/O, no clock.
 
+pub mod api_key;
 pub mod cache_miss;
 pub mod funnel;
 pub mod histogram;

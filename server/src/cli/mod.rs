@@ -1,1 +1,3 @@
-
+pub mod apply;
+pub mod export;
+pub mod keys;

@@ -4,5 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails")]
 
 mod announce;
+mod keys;
+mod manifest;
 mod schema;
 mod support;

@@ -1,0 +1,5 @@
+//! The file of `toll apply` against a real database.
+
+mod apply;
+mod refused;
+mod round_trip;
