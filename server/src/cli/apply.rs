@@ -21,7 +21,7 @@ pub struct Args {
     /// Print the difference and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also remove what FILE lacks
+    /// Also remove what FILE lacks, partners who signed up by themselves included
     #[arg(long)]
     prune: bool,
     /// Print the difference as JSON

@@ -13,7 +13,7 @@ use crate::manifest::export::export;
 pub struct Args {}
 
 pub async fn run(_: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
-    let text = export(&mut *db.acquire().await?).await?;
+    let text = export(db).await?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

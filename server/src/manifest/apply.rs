@@ -30,7 +30,9 @@ pub enum ApplyError {
 /// Gives the difference that was made, or with `dry_run` would be. Made a second time, there is none.
 pub async fn apply(db: &PgPool, file: &File, options: Options) -> Result<Difference, ApplyError> {
     let mut tx = db.begin().await?;
-    if !options.dry_run {
+    if options.dry_run {
+        state::freeze(&mut tx).await?;
+    } else {
         // Held to the end: of two appliers one waits, and no screen writes between our reading and our writing, so that
         // nobody's change is lost unseen. Readers are not in the way. This one mode is also what an advisory lock would
         // do among appliers.

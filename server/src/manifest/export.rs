@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
-use sqlx::PgConnection;
+use sqlx::PgPool;
 use toml::Value;
 
 use super::{Kind, Manifest, fields, state};
 
-pub async fn export(conn: &mut PgConnection) -> sqlx::Result<String> {
-    Ok(to_toml(&state::read(conn).await?.manifest))
+pub async fn export(db: &PgPool) -> sqlx::Result<String> {
+    let mut tx = db.begin().await?;
+    state::freeze(&mut tx).await?;
+    Ok(to_toml(&state::read(&mut tx).await?.manifest))
 }
 
 /// What `file::read` reads back as the same manifest.

@@ -15,6 +15,12 @@ pub struct State {
     pub ids: BTreeMap<(Kind, String), i64>,
 }
 
+/// Makes a transaction that has just begun see one moment only, for those who read and do not write.
+pub async fn freeze(conn: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("set transaction isolation level repeatable read, read only").execute(conn).await?;
+    Ok(())
+}
+
 pub async fn read(conn: &mut PgConnection) -> sqlx::Result<State> {
     let mut state = State::default();
     let upstreams = sqlx::query(

@@ -327,13 +327,12 @@ const LISTS: &[Case] = &[
 async fn refuses(cases: &[Case]) {
     let db = TestDatabase::new().await;
     declare(&db.pool, SAMPLE).await;
-    let mut conn = db.pool.acquire().await.unwrap();
-    let before = export(&mut conn).await.unwrap();
+    let before = export(&db.pool).await.unwrap();
     for (begin, added, told) in cases {
         let text = format!("{begin}{added}\n");
         assert_eq!(faults(&db.pool, &text, Options::default()).await, *told, "{text}");
     }
-    assert_eq!(export(&mut conn).await.unwrap(), before, "something was applied");
+    assert_eq!(export(&db.pool).await.unwrap(), before, "something was applied");
 }
 
 #[tokio::test]
