@@ -1,3 +1,128 @@
-pub mod apply;
-pub mod export;
-pub mod keys;
+//! The command line: what each command is called, and how its errors are told. A file a command.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage (of the command line or of a setting).
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::flags::{AllFlags, CommonFlags};
+use crate::config::{Config, ConfigError};
+use crate::telemetry;
+
+mod apply;
+mod database;
+mod export;
+mod keys;
+mod migrate;
+mod serve;
+mod usage;
+
+use database::Database;
+
+/// An API gateway with a portal. Where did the requests go?
+#[derive(Parser)]
+#[command(
+    name = "toll",
+    version,
+    after_help = "Without a command: toll serve\n\nExample: toll serve --listen 127.0.0.1:8080"
+)]
+struct Cli {
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Apply(apply::Args),
+    Export(export::Args),
+    Keys(keys::Args),
+    Migrate(migrate::Args),
+}
+
+pub fn main() -> ExitCode {
+    let definition = Cli::command();
+    let arguments = usage::with_default(std::env::args_os().collect(), &definition);
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error, &arguments, &definition),
+    };
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => report(&error),
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    // Once a process, before anything speaks TLS. Fails only where it has been done.
+    let _already = rustls::crypto::ring::default_provider().install_default();
+    let name = cli.command.name();
+    match cli.command {
+        Command::Serve(args) => {
+            let config = Config::load(&cli.common.layers(args.settings))?;
+            telemetry::init(&config, None);
+            serve::run(config)
+        }
+        command => {
+            let config = Config::load(&cli.common.layers(AllFlags::default()))?;
+            telemetry::init(&config, Some("warn"));
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+            runtime.block_on(with_database(command, name, &config))
+        }
+    }
+}
+
+/// Gives the command a database, and takes it away again however the command ends.
+async fn with_database(command: Command, name: &str, config: &Config) -> anyhow::Result<ExitCode> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let database = Database::open(config, name).await?;
+    let done = tokio::select! {
+        done = dispatch(command, &database) => done,
+        _ = interrupt.recv() => Ok(ExitCode::from(130)),
+        _ = terminate.recv() => Ok(ExitCode::from(143)),
+    };
+    database.close().await?;
+    done
+}
+
+async fn dispatch(command: Command, database: &Database) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Serve(_) => unreachable!("serve opens its database itself"),
+        Command::Apply(args) => apply::run(args, &database.pool).await,
+        Command::Export(args) => export::run(args, &database.pool).await,
+        Command::Keys(args) => keys::run(args, &database.pool).await,
+        Command::Migrate(args) => migrate::run(args, &database.pool).await,
+    }
+}
+
+impl Command {
+    /// What others are told of who holds the private PostgreSQL.
+    fn name(&self) -> &'static str {
+        match self {
+            Command::Serve(_) => "toll serve",
+            Command::Apply(_) => "toll apply",
+            Command::Export(_) => "toll export",
+            Command::Keys(_) => "toll keys",
+            Command::Migrate(_) => "toll migrate",
+        }
+    }
+}
+
+/// One line on standard error.
+fn report(error: &anyhow::Error) -> ExitCode {
+    let closed = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    // Whoever read our output has seen enough: `toll funnel | head`.
+    if error.chain().any(closed) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("toll: {}", usage::one_line(&format!("{error:#}")));
+    ExitCode::from(if error.is::<ConfigError>() { 2 } else { 1 })
+}

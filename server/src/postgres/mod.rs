@@ -75,6 +75,7 @@ pub struct PrivatePostgres {
     stop: oneshot::Sender<()>,
     supervisor: JoinHandle<()>,
     place: Place,
+    socket_dir: PathBuf,
     _owner: Lock,
 }
 
@@ -128,8 +129,9 @@ impl PrivatePostgres {
         }
         let url = url(&socket_dir, DATABASE);
         let (stop, stopping) = oneshot::channel();
-        let supervisor = tokio::spawn(supervisor::watch(place.clone(), socket_dir, postmaster, stopping));
-        Ok(PrivatePostgres { url, stop, supervisor, place, _owner: owner })
+        let supervisor =
+            tokio::spawn(supervisor::watch(place.clone(), socket_dir.clone(), postmaster, stopping));
+        Ok(PrivatePostgres { url, stop, supervisor, place, socket_dir, _owner: owner })
     }
 
     /// As `DATABASE_URL` takes it.
@@ -143,6 +145,8 @@ impl PrivatePostgres {
         if let Err(error) = self.supervisor.await {
             tracing::error!(%error, "the supervisor of the private PostgreSQL failed");
         }
+        // The server has removed the socket; a folder that still holds something stays.
+        let _kept = std::fs::remove_dir(&self.socket_dir);
     }
 
     /// Waits until no other command uses the server, and keeps new ones out, before it stops it.
@@ -216,9 +220,11 @@ async fn adopt(place: &Place) -> Result<Option<(Postmaster, PathBuf)>, PostgresE
     let Some(orphan) = orphan::find(&place.cluster()).map_err(failed)? else { return Ok(None) };
     let Ok(mut postmaster) = Postmaster::adopt(orphan.pid) else { return Ok(None) };
     let pid = orphan.pid.as_raw_nonzero().get();
-    if orphan.is_private && postmaster::answers(&url(&orphan.socket_dir, "postgres")).await {
+    if let Some(socket_dir) = orphan.socket_dir.filter(|_| orphan.is_private)
+        && postmaster::answers(&url(&socket_dir, "postgres")).await
+    {
         tracing::info!(pid, "taking over the private PostgreSQL of a former run");
-        return Ok(Some((postmaster, orphan.socket_dir)));
+        return Ok(Some((postmaster, socket_dir)));
     }
     tracing::warn!(pid, "stopping the private PostgreSQL of a former run: it does not answer");
     postmaster.stop().await;

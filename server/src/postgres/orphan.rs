@@ -10,7 +10,8 @@ use rustix::process::Pid;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Orphan {
     pub pid: Pid,
-    pub socket_dir: PathBuf,
+    /// Unknown while it has only begun to start.
+    pub socket_dir: Option<PathBuf>,
     /// Whether it was started as Toll starts it. Another may listen on TCP.
     pub is_private: bool,
 }
@@ -18,12 +19,12 @@ pub struct Orphan {
 /// What `postmaster.pid` says, whether or not it is still true.
 struct PidFile {
     pid: Pid,
-    socket_dir: PathBuf,
+    socket_dir: Option<PathBuf>,
 }
 
 /// The folder of the socket, as the running server wrote it down.
 pub fn socket_dir(cluster: &Path) -> Option<PathBuf> {
-    PidFile::read(cluster).map(|file| file.socket_dir)
+    PidFile::read(cluster).and_then(|file| file.socket_dir)
 }
 
 /// Finds an orphan. The files of a server that is dead, and whose process id may be another program's by now, are
@@ -44,7 +45,9 @@ pub fn find(cluster: &Path) -> io::Result<Option<Orphan>> {
                 "clearing away the lock of a PostgreSQL that died"
             );
             remove(&cluster.join("postmaster.pid"))?;
-            remove(&file.socket_dir.join(".s.PGSQL.5432.lock"))?;
+            if let Some(socket_dir) = file.socket_dir {
+                remove(&socket_dir.join(".s.PGSQL.5432.lock"))?;
+            }
             Ok(None)
         }
     }
@@ -90,7 +93,8 @@ impl PidFile {
         let text = fs::read_to_string(cluster.join("postmaster.pid")).ok()?;
         let mut lines = text.lines();
         let pid = Pid::from_raw(lines.next()?.trim().parse().ok()?)?;
-        Some(PidFile { pid, socket_dir: PathBuf::from(lines.nth(3)?.trim()) })
+        let socket_dir = lines.nth(3).map(str::trim).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        Some(PidFile { pid, socket_dir })
     }
 }
 

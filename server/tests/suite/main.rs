@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails")]
 
 mod announce;
+mod command_line;
 mod keys;
 mod manifest;
+mod private_postgres;
 mod schema;
 mod support;

@@ -16,6 +16,15 @@ pub struct TestDatabase {
 
 impl TestDatabase {
     pub async fn new() -> TestDatabase {
+        TestDatabase::of(TEMPLATE).await
+    }
+
+    /// Not migrated.
+    pub async fn empty() -> TestDatabase {
+        TestDatabase::of("template0").await
+    }
+
+    async fn of(template: &str) -> TestDatabase {
         let server = std::env::var("TOLL_TEST_DATABASE_URL")
             .expect("TOLL_TEST_DATABASE_URL names no PostgreSQL; run: end2end/with-postgres.sh cargo test");
         let mut admin = PgConnection::connect(&server).await.unwrap();
@@ -23,7 +32,7 @@ impl TestDatabase {
         sqlx::query("select pg_advisory_lock(7)").execute(&mut admin).await.unwrap();
         ensure_template(&server, &mut admin).await;
         let name = format!("toll_{}", Uuid::now_v7().simple());
-        let clone = format!("create database {name} template {TEMPLATE}");
+        let clone = format!("create database {name} template {template}");
         sqlx::query(AssertSqlSafe(clone)).execute(&mut admin).await.unwrap();
         admin.close().await.unwrap();
         let url = server.replacen("/postgres?", &format!("/{name}?"), 1);

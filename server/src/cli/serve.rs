@@ -1,0 +1,140 @@
+//! `toll serve`: gateway and portal, with a database to stand on, until a signal ends it.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use sqlx::PgPool;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{database, migrate};
+use crate::config::Config;
+use crate::config::flags::AllFlags;
+use crate::data_dir;
+use crate::postgres::PrivatePostgres;
+use crate::telemetry::admin;
+use crate::telemetry::metrics::Vitals;
+
+/// Run the gateway on /api and the portal on every other path
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: toll serve --listen 127.0.0.1:8080 --data-dir ./toll-data")]
+pub struct Args {
+    #[command(flatten)]
+    pub settings: AllFlags,
+}
+
+/// From the first signal to the end of what is in flight.
+const GRACE: Duration = Duration::from_secs(30);
+/// A database that starts at the same time as Toll is waited for this long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The portal, the shipper and other work behind the gateway share them.
+const CONNECTIONS: u32 = 32;
+
+pub fn run(config: Config) -> anyhow::Result<ExitCode> {
+    raise_open_files();
+    let _folder = data_dir::claim(&config.data_dir)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().thread_name("toll-portal").enable_all().build()?;
+    runtime.block_on(async {
+        let shutdown = on_signals()?;
+        serve(config, shutdown).await
+    })
+}
+
+async fn serve(config: Config, mut shutdown: watch::Receiver<bool>) -> anyhow::Result<ExitCode> {
+    let private = match &config.database_url {
+        Some(_) => None,
+        None => Some(PrivatePostgres::start(&config.data_dir).await?),
+    };
+    let url =
+        private.as_ref().map(PrivatePostgres::url).or(config.database_url.as_deref()).unwrap_or_default();
+    let served = tokio::select! {
+        served = with_database(&config, url, shutdown.clone()) => served,
+        () = overdue(&mut shutdown) => Err(anyhow::anyhow!("what was in flight did not end within {GRACE:?}")),
+    };
+    if let Some(postgres) = private {
+        postgres.stop().await;
+    }
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+async fn with_database(
+    config: &Config,
+    url: &str,
+    mut shutdown: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    let db = tokio::select! {
+        db = reach(url) => db?,
+        _ = shutdown.wait_for(|stop| *stop) => return Ok(()),
+    };
+    migrate::ensure(&db).await?;
+    let done = node(config.clone(), db.clone(), shutdown).await;
+    // Connections that hang are the server's to end.
+    let _late = timeout(Duration::from_secs(2), db.close()).await;
+    done
+}
+
+/// Tries again while the database is starting.
+async fn reach(url: &str) -> anyhow::Result<PgPool> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match database::connect(url, CONNECTIONS).await {
+            Ok(db) => return Ok(db),
+            Err(error) if Instant::now() > deadline => return Err(error),
+            Err(error) => tracing::warn!("waiting for the database: {error:#}"),
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// The least that answers, until the gateway is there.
+async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
+    let probe = Arc::new(move || Vitals { database_up: !db.is_closed(), ..Vitals::default() });
+    if let Some(address) = config.admin_listen {
+        let listener = admin::bind(address).await?;
+        tokio::spawn(admin::serve(listener, probe));
+    }
+    let listener = tokio::net::TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}: set --listen to a free port", config.listen))?;
+    println!("Toll serves {}", config.url_of(listener.local_addr()?));
+    let router = axum::Router::new().route("/healthz", axum::routing::get(admin::healthz));
+    let stopped = async move {
+        let _gone = shutdown.wait_for(|stop| *stop).await;
+    };
+    Ok(axum::serve(listener, router).with_graceful_shutdown(stopped).await?)
+}
+
+async fn overdue(shutdown: &mut watch::Receiver<bool>) {
+    let _gone = shutdown.wait_for(|stop| *stop).await;
+    sleep(GRACE).await;
+}
+
+/// The first SIGTERM or SIGINT asks to end, the second does not ask.
+fn on_signals() -> anyhow::Result<watch::Receiver<bool>> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (stop, shutdown) = watch::channel(false);
+    tokio::spawn(async move {
+        let mut next = async || tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} };
+        next().await;
+        tracing::info!("ending: finishing what is in flight, {} s at most", GRACE.as_secs());
+        stop.send_replace(true);
+        next().await;
+        tracing::warn!("ending at once");
+        std::process::exit(130);
+    });
+    Ok(shutdown)
+}
+
+/// Each request in flight takes up to two files; the soft limit of 1024 is there for programs that use `select`.
+fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
+}

@@ -1,0 +1,94 @@
+//! What the program says of itself and of what is wrong.
+
+use std::process::Output;
+
+use crate::support::database::TestDatabase;
+use crate::support::toll::{Home, Serve};
+
+/// Exit code and the one line on standard error.
+fn fault(output: Output) -> (Option<i32>, String) {
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    (output.status.code(), error.trim().to_owned())
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let home = Home::new();
+    for arguments in [&["--help"][..], &["--version"], &["serve", "--help"], &["migrate", "--help"]] {
+        let output = home.run(arguments);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty());
+    }
+    let help = String::from_utf8(home.run(&["serve", "--help"]).stdout).unwrap();
+    for setting in toll::config::SETTINGS {
+        assert!(help.contains(setting.variable) && help.contains(&setting.flag()), "{}", setting.key);
+    }
+    assert!(help.contains("Example: toll serve"));
+}
+
+#[test]
+fn wrong_usage_and_wrong_settings_exit_with_2_in_one_line() {
+    let home = Home::new();
+    let (code, error) = fault(home.run(&["srve"]));
+    assert_eq!((code, error.contains("`toll --help`")), (Some(2), true), "{error}");
+
+    std::fs::write(home.dir.path().join("toll.toml"), "# mine\ncache_bytes = \"lots\"\n").unwrap();
+    let (code, error) = fault(home.run(&["serve"]));
+    assert_eq!(code, Some(2));
+    assert!(error.starts_with("toll: toll.toml:2: cache_bytes: \"lots\" is no size: write"), "{error}");
+
+    let (code, error) = fault(home.run(&["--config", "other.toml"]));
+    assert_eq!(code, Some(2));
+    assert!(error.starts_with("toll: other.toml: cannot be read"), "{error}");
+
+    let (code, error) = fault(home.command(&["migrate"]).env("TOLL_CACHE_BYTES", "few").output().unwrap());
+    assert_eq!((code, error.starts_with("toll: TOLL_CACHE_BYTES: \"few\"")), (Some(2), true), "{error}");
+}
+
+#[test]
+fn what_fails_exits_with_1_and_names_the_mend() {
+    let home = Home::new();
+    let away = "postgres://toll:hunter2@127.0.0.1:1/toll";
+    let (code, error) = fault(home.command(&["migrate"]).env("DATABASE_URL", away).output().unwrap());
+    assert_eq!(code, Some(1));
+    assert!(error.contains("DATABASE_URL") && !error.contains("hunter2"), "{error}");
+
+    let mut nowhere = home.command(&["migrate"]);
+    // Nothing is in it, and Debian's folder cannot be hidden: a cluster of a version that nobody has.
+    std::fs::create_dir_all(home.data().join("postgres")).unwrap();
+    std::fs::write(home.data().join("postgres/PG_VERSION"), "9\n").unwrap();
+    let (code, error) = fault(nowhere.output().unwrap());
+    assert_eq!(code, Some(1));
+    assert!(error.contains("install postgresql-9"), "{error}");
+
+    std::fs::write(home.dir.path().join("file"), "").unwrap();
+    let (code, error) = fault(home.run(&["serve", "--data-dir", "file"]));
+    assert_eq!(code, Some(1));
+    assert!(error.contains("name another with --data-dir"), "{error}");
+}
+
+#[tokio::test]
+async fn with_a_database_url_no_private_server_is_started() {
+    let (home, db) = (Home::new(), TestDatabase::new().await);
+    let mut command = home.command(&["serve"]);
+    command.env("DATABASE_URL", &db.url);
+    let mut toll = Serve::start(command);
+    assert!(!home.data().join("postgres").exists());
+    assert_eq!(toll.stop(), Some(0));
+}
+
+#[tokio::test]
+async fn several_processes_migrate_one_empty_database_at_once() {
+    let (home, db) = (Home::new(), TestDatabase::empty().await);
+    let commands: Vec<_> =
+        (0..4).map(|_| home.command(&["migrate"]).env("DATABASE_URL", &db.url).spawn().unwrap()).collect();
+    for mut command in commands {
+        assert_eq!(command.wait().unwrap().code(), Some(0));
+    }
+    let tables: i64 = sqlx::query_scalar("select count(*) from pg_class where relname = 'upstream'")
+        .fetch_one(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(tables, 1);
+}
