@@ -13,6 +13,8 @@ create table refusal (
     partner_id bigint not null,
     key_id     bigint not null,
     address    text not null,
+    -- Since when the caller has been refused without having kept away for as long as asked.
+    since      timestamptz not null,
     refused_at timestamptz not null,
     until      timestamptz not null,
     primary key (partner_id, key_id, address)

@@ -1,10 +1,8 @@
 //! `toll serve`: gateway and portal, with a database to stand on, until a signal ends it.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use sqlx::PgPool;
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,9 +13,10 @@ use super::{database, migrate};
 use crate::config::Config;
 use crate::config::flags::AllFlags;
 use crate::data_dir;
+use crate::listener::GRACE;
+use crate::node::Node;
 use crate::postgres::PrivatePostgres;
 use crate::telemetry::admin;
-use crate::telemetry::metrics::Vitals;
 
 /// Run the gateway on /api and the portal on every other path
 #[derive(Debug, clap::Args)]
@@ -27,8 +26,9 @@ pub struct Args {
     pub settings: AllFlags,
 }
 
-/// From the first signal to the end of what is in flight.
-const GRACE: Duration = Duration::from_secs(30);
+/// From the first signal to the end, whatever holds it up: what is in flight has `listener::GRACE`, the last records
+/// need the rest.
+const OVERDUE: Duration = Duration::from_secs(60);
 /// A database that starts at the same time as Toll is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The portal, the shipper and other work behind the gateway share them.
@@ -54,7 +54,7 @@ async fn serve(config: Config, mut shutdown: watch::Receiver<bool>) -> anyhow::R
         private.as_ref().map(PrivatePostgres::url).or(config.database_url.as_deref()).unwrap_or_default();
     let served = tokio::select! {
         served = with_database(&config, url, shutdown.clone()) => served,
-        () = overdue(&mut shutdown) => Err(anyhow::anyhow!("what was in flight did not end within {GRACE:?}")),
+        () = overdue(&mut shutdown) => Err(anyhow::anyhow!("what was in flight did not end within {OVERDUE:?}")),
     };
     if let Some(postgres) = private {
         postgres.stop().await;
@@ -91,27 +91,23 @@ async fn reach(url: &str) -> anyhow::Result<PgPool> {
     }
 }
 
-/// The least that answers, until the gateway is there.
 async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
-    let probe = Arc::new(move || Vitals { database_up: !db.is_closed(), ..Vitals::default() });
-    if let Some(address) = config.admin_listen {
-        let listener = admin::bind(address).await?;
-        tokio::spawn(admin::serve(listener, probe));
-    }
-    let listener = tokio::net::TcpListener::bind(config.listen)
-        .await
-        .with_context(|| format!("cannot listen on {}: set --listen to a free port", config.listen))?;
-    println!("Toll serves {}", config.url_of(listener.local_addr()?));
-    let router = axum::Router::new().route("/healthz", axum::routing::get(admin::healthz));
-    let stopped = async move {
-        let _gone = shutdown.wait_for(|stop| *stop).await;
+    let admin = match config.admin_listen {
+        Some(address) => Some(admin::bind(address).await?),
+        None => None,
     };
-    Ok(axum::serve(listener, router).with_graceful_shutdown(stopped).await?)
+    let node = Node::start(&config, db, axum::Router::new()).await?;
+    if let Some(listener) = admin {
+        tokio::spawn(admin::serve(listener, node.probe()));
+    }
+    println!("Toll serves {}", config.url_of(node.address));
+    let _gone = shutdown.wait_for(|stop| *stop).await;
+    node.stop().await
 }
 
 async fn overdue(shutdown: &mut watch::Receiver<bool>) {
     let _gone = shutdown.wait_for(|stop| *stop).await;
-    sleep(GRACE).await;
+    sleep(OVERDUE).await;
 }
 
 /// The first SIGTERM or SIGINT asks to end, the second does not ask.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use app::domain::funnel::Line;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 
@@ -28,6 +29,20 @@ pub struct Counters {
     pub ended: BTreeMap<Ended, u64>,
     /// Requests of an earlier process that were found open, and are `gateway_lost` in the books. Not part of `arrived`.
     pub found_lost: u64,
+}
+
+impl Counters {
+    /// As a funnel reads them.
+    pub fn lines(&self) -> Vec<Line> {
+        let line = |(ended, requests): (&Ended, &u64)| Line {
+            stage: ended.stage,
+            outcome: ended.outcome,
+            reached: ended.reached,
+            upstream_class: ended.upstream_class,
+            requests: *requests,
+        };
+        self.ended.iter().map(line).collect()
+    }
 }
 
 /// One lane's counts in a flat table: counting is one addition.

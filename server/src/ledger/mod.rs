@@ -9,6 +9,7 @@ mod keeper;
 pub mod lane;
 mod mapped;
 pub mod record;
+pub mod recorded;
 mod recovery;
 mod segment;
 mod text;

@@ -8,5 +8,6 @@ mod command_line;
 mod keys;
 mod manifest;
 mod private_postgres;
+mod quota;
 mod schema;
 mod support;

@@ -1,3 +1,6 @@
 pub mod catalog;
+pub mod client;
 pub mod database;
+pub mod gateway;
+pub mod origin;
 pub mod toll;

@@ -1,0 +1,79 @@
+//! What the stages of all gateway threads share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::catalog::Live;
+use crate::clock::Clock;
+use crate::follow::follow;
+use crate::listener::callers::Callers;
+use crate::stages::breaker::Breakers;
+use crate::stages::cache::Store as CacheStore;
+use crate::stages::key::KnownKeys;
+use crate::stages::proxy::health;
+use crate::stages::quota::Quota;
+use crate::store::Store;
+
+/// Keys that are kept in memory, known and unknown ones each.
+const MOST_KEYS: u64 = 100_000;
+/// Connections that spend tokens.
+const QUOTA_LANES: usize = 4;
+
+/// Settings that the stages read.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub trusted_proxies: Vec<IpNet>,
+    pub cache_bytes: u64,
+    /// How long a client may pause within a body, and an upstream within its.
+    pub body_idle: Duration,
+    /// Whether a node goes on from the tokens that it last saw while the database is away.
+    pub meter_locally: bool,
+}
+
+pub struct Gateway {
+    pub settings: Settings,
+    pub store: Arc<Store>,
+    pub catalog: Arc<Live>,
+    pub keys: KnownKeys,
+    pub callers: Callers,
+    pub quota: Quota,
+    pub cache: CacheStore,
+    pub breakers: Arc<Breakers>,
+    /// Connections whose request could not be read: no request, and so not in the books.
+    pub unreadable: AtomicU64,
+}
+
+impl Gateway {
+    /// Everything in memory, and the tasks that keep it current; call on the background runtime. `node` is the name
+    /// under which this node makes transitions.
+    pub async fn start(
+        db: PgPool,
+        clock: Arc<Clock>,
+        settings: Settings,
+        node: Uuid,
+    ) -> sqlx::Result<Arc<Gateway>> {
+        let store = Arc::new(Store::new(db, clock));
+        let breakers = Breakers::start(store.clone(), node);
+        breakers.refresh(&store.db, None).await?;
+        let catalog = Arc::new(Live::load(&store.db).await?);
+        let gateway = Arc::new(Gateway {
+            keys: KnownKeys::new(MOST_KEYS),
+            callers: Callers::default(),
+            quota: Quota::start(store.clone(), QUOTA_LANES, settings.meter_locally),
+            cache: CacheStore::new(settings.cache_bytes),
+            unreadable: AtomicU64::new(0),
+            settings,
+            store,
+            catalog,
+            breakers,
+        });
+        tokio::spawn(follow(gateway.clone()));
+        tokio::spawn(health::watch(gateway.catalog.clone()));
+        Ok(gateway)
+    }
+}

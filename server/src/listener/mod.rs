@@ -1,0 +1,67 @@
+//! Sockets: a runtime and a listener for each gateway thread, on one port.
+
+mod accept;
+pub mod callers;
+pub mod peer;
+mod serve;
+mod tls;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::gateway::Gateway;
+use crate::ledger::Ledger;
+pub use accept::bind;
+pub use serve::{Serves, Surface};
+pub use tls::Tls;
+
+/// How long requests that are inside may take after the signal to stop.
+pub const GRACE: Duration = Duration::from_secs(30);
+
+/// The threads of one address.
+pub struct Listener {
+    pub address: SocketAddr,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Listener {
+    /// Starts `threads` threads that serve `surface` on `address`. Fails if the address is taken.
+    pub fn start(
+        address: SocketAddr,
+        threads: usize,
+        surface: &Surface,
+        tls: Option<Tls>,
+        gateway: &Arc<Gateway>,
+        ledger: &Ledger,
+        stop: &watch::Receiver<bool>,
+    ) -> io::Result<Listener> {
+        let sockets = bind(address, threads)?;
+        let address = sockets[0].local_addr()?;
+        let threads = sockets
+            .into_iter()
+            .enumerate()
+            .map(|(n, socket)| {
+                let (surface, tls, gateway) = (surface.clone(), tls.clone(), gateway.clone());
+                let (lane, stop) = (ledger.lane(n), stop.clone());
+                std::thread::Builder::new()
+                    .name(format!("gateway-{n}"))
+                    .spawn(move || accept::run(socket, surface, tls, &gateway, lane, stop))
+            })
+            .collect::<io::Result<_>>()?;
+        Ok(Listener { address, threads })
+    }
+
+    /// Waits until every thread has finished what was inside.
+    pub fn join(self) {
+        for thread in self.threads {
+            if thread.join().is_err() {
+                tracing::error!("a gateway thread panicked");
+            }
+        }
+    }
+}

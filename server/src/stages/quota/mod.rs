@@ -1,0 +1,199 @@
+//! Quota: has the partner a token left?
+//!
+//! Needs `Identified`. Gives `Admitted`. Refuses when the bucket is empty, and says when the next token comes. Touches the
+//! partner's row in `bucket`, together with everybody who came while the last statement was under way; while the
+//! database is away, what this node last saw of the bucket.
+
+mod combine;
+mod headers;
+mod local;
+mod spend;
+
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use tower::Layer;
+
+use crate::catalog::Plan;
+use crate::gateway::Gateway;
+use crate::listener::callers::OpenConnection;
+use crate::pipeline::{Answer, Serve};
+use crate::refusal::Refusal;
+use crate::stages::key::{Caller, Identified};
+pub use combine::Quota;
+
+/// Proof that the request was paid for, or need not be. Only this stage makes one.
+pub struct Admitted {
+    pub identified: Identified,
+    _proof: (),
+}
+
+/// What the bucket says to one request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    pub granted: bool,
+    pub tokens_before: f64,
+    pub tokens_after: f64,
+    /// Whole seconds until the next token, at least 1; for a refusal.
+    pub retry_after: u64,
+    /// Set on a refusal that came after an earlier one had been answered and before its `Retry-After` was over:
+    /// milliseconds waited.
+    pub early_after_ms: Option<i64>,
+    pub locally: bool,
+}
+
+/// A request for one token.
+#[derive(Debug)]
+pub struct Ask {
+    pub partner: i64,
+    pub key: i64,
+    pub address: String,
+    pub capacity: f64,
+    pub refill: f64,
+    /// When the client had decided to send it.
+    pub decided: Instant,
+    /// Nothing else was in flight on the connection.
+    pub alone: bool,
+    /// A refusal of this key was read on this very connection.
+    pub refused_here: bool,
+    pub connection: Weak<OpenConnection>,
+}
+
+impl Ask {
+    /// Judged when the statement is sent: by then the caller's former connections are known to be closed.
+    fn retry(&self) -> Retry {
+        // One other may be the caller's last connection, about to be closed.
+        let in_a_crowd = || self.connection.upgrade().is_some_and(|open| open.company() > 1);
+        match self {
+            Ask { alone: false, .. } => Retry::OneOfACrowd,
+            Ask { refused_here: true, .. } => Retry::SameConnection,
+            _ if in_a_crowd() => Retry::OneOfACrowd,
+            _ => Retry::IfLater,
+        }
+    }
+
+    #[cfg(test)]
+    pub fn for_tests(partner: i64, capacity: f64, refill: f64) -> Ask {
+        Ask {
+            partner,
+            key: 1,
+            address: "127.0.0.1".into(),
+            capacity,
+            refill,
+            decided: Instant::now(),
+            alone: true,
+            refused_here: false,
+            connection: Weak::new(),
+        }
+    }
+}
+
+/// Whether this request can be an answer to a refusal at all. Accusing a burst of first attempts of being retries is the worse
+/// fault: requests that were on their way before a refusal was read cannot have been sent because of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Others of the same caller are open or under way together with this one.
+    OneOfACrowd,
+    /// A lone request: a retry if it came after the refusal.
+    IfLater,
+    /// The refusal was read on this very connection.
+    SameConnection,
+}
+
+/// A bucket that never refills says: tomorrow.
+pub const NEVER: u64 = 86_400;
+
+pub fn layer(gateway: &Arc<Gateway>) -> QuotaLayer {
+    QuotaLayer { gateway: gateway.clone() }
+}
+
+pub struct QuotaLayer {
+    gateway: Arc<Gateway>,
+}
+
+impl<S> Layer<S> for QuotaLayer {
+    type Service = QuotaStage<S>;
+
+    fn layer(&self, inner: S) -> QuotaStage<S> {
+        QuotaStage { gateway: self.gateway.clone(), inner }
+    }
+}
+
+pub struct QuotaStage<S> {
+    gateway: Arc<Gateway>,
+    inner: S,
+}
+
+impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
+    async fn serve(&self, mut identified: Identified) -> Answer {
+        let Some(caller) = &identified.caller else {
+            return self.inner.serve(Admitted { identified, _proof: () }).await;
+        };
+        identified.routed.arrived.entry.at(Stage::Quota);
+        let plan = caller.plan.clone();
+        let key = caller.key.id;
+        let ask = self.ask(caller, &identified);
+        let verdict = self.gateway.quota.spend(ask).await;
+        let entry = &mut identified.routed.arrived.entry;
+        let Some(verdict) = verdict else {
+            let detail = "your quota cannot be checked at the moment; nothing was taken from it";
+            return Refusal::new(Stage::Quota, Outcome::QuotaUnavailable, detail)
+                .answer(identified.routed.arrived.entry);
+        };
+        entry.record.tokens_before = Some(verdict.tokens_before);
+        entry.record.tokens_after = Some(verdict.tokens_after);
+        entry.record.metered_locally = verdict.locally;
+        entry.record.retry_waited_ms = verdict.early_after_ms;
+        let mut answer = match decide(&verdict, &plan) {
+            None => self.inner.serve(Admitted { identified, _proof: () }).await,
+            Some(refusal) => {
+                identified.routed.arrived.peer.connection.note_refusal(key);
+                refusal.answer(identified.routed.arrived.entry)
+            }
+        };
+        headers::write(answer.response.headers_mut(), &verdict, &plan);
+        answer
+    }
+}
+
+impl<S> QuotaStage<S> {
+    fn ask(&self, caller: &Caller, identified: &Identified) -> Ask {
+        let peer = &identified.routed.arrived.peer;
+        Ask {
+            partner: caller.key.partner,
+            key: caller.key.id,
+            address: peer.address.to_string(),
+            capacity: f64::from(caller.plan.capacity),
+            refill: caller.plan.refill_per_second,
+            decided: peer.decided,
+            alone: peer.alone,
+            refused_here: peer.connection.was_refused(caller.key.id),
+            connection: peer.connection.carries((caller.key.id, peer.address), &self.gateway.callers),
+        }
+    }
+}
+
+fn decide(verdict: &Verdict, plan: &Plan) -> Option<Refusal> {
+    if verdict.granted {
+        return None;
+    }
+    let wait = verdict.retry_after;
+    let (outcome, detail) = match verdict.early_after_ms {
+        Some(waited) => (
+            Outcome::QuotaEarlyRetry,
+            format!(
+                "you came back after {waited} ms, before the time you were given was over; wait {wait} s"
+            ),
+        ),
+        None => (
+            Outcome::QuotaSpent,
+            format!(
+                "plan {:?} allows {} at once; the next token comes in {wait} s",
+                plan.name, plan.capacity
+            ),
+        ),
+    };
+    Some(Refusal::new(Stage::Quota, outcome, detail).retry_after(wait))
+}

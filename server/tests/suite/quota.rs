@@ -1,0 +1,163 @@
+//! The token bucket through the gateway, on the database's clock.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+
+use crate::support::client::{Reply, client, client_without_keep_alive, get};
+use crate::support::database::TestDatabase;
+use crate::support::gateway::{Options, TestGateway, create_key};
+use crate::support::origin::Origin;
+
+/// One partner, `acme`, on a plan of this size, and its key.
+async fn set_up(origin: &Origin, capacity: u32, refill: f64) -> (TestGateway, String) {
+    let db = TestDatabase::new().await;
+    let key = declare(&db, origin, capacity, refill).await;
+    (TestGateway::on(db, &Options::default()).await, key)
+}
+
+async fn declare(db: &TestDatabase, origin: &Origin, capacity: u32, refill: f64) -> String {
+    let file = format!(
+        r#"
+        [[upstream]]
+        name = "orders"
+        urls = ["{}"]
+        breaker = {{ max_in_flight = 10000 }}
+        [[plan]]
+        name = "free"
+        capacity = {capacity}
+        refill_per_second = {refill:?}
+        [[route]]
+        name = "orders"
+        path = "/orders"
+        upstream = "orders"
+        [[partner]]
+        slug = "acme"
+        name = "Acme"
+        plan = "free"
+        "#,
+        origin.url()
+    );
+    crate::support::catalog::declare(&db.pool, &file).await;
+    create_key(db, "acme").await
+}
+
+fn tally(replies: &[Reply]) -> BTreeMap<(u16, String), usize> {
+    let mut tally = BTreeMap::new();
+    for reply in replies {
+        *tally.entry((reply.status, reply.outcome().to_owned())).or_default() += 1;
+    }
+    tally
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hundred_at_once_are_cut_exactly_at_a_capacity_of_sixty_and_none_is_called_a_retry() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 60, 0.0).await;
+    let (client, url) = (client(), toll.url("/api/orders"));
+    let replies = join_all((0..200).map(|_| get(&client, &url, &key))).await;
+    let expected = BTreeMap::from([((200, "forwarded".into()), 60), ((429, "quota_spent".into()), 140)]);
+    assert_eq!(tally(&replies), expected);
+    assert_eq!(origin.count(), 60);
+    assert!(replies.iter().filter(|r| r.status == 429).all(|r| r.header("retry-after") == "86400"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_burst_of_many_threads_that_connect_as_they_come_is_no_retry_either() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 60, 0.0).await;
+    let url = toll.url("/api/orders");
+    let threads = (0..200).map(|_| {
+        let (url, key) = (url.clone(), key.clone());
+        tokio::task::spawn_blocking(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(get(&client_without_keep_alive(), &url, &key))
+        })
+    });
+    let replies: Vec<Reply> = join_all(threads).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(tally(&replies)[&(429, "quota_spent".into())], 140, "{:?}", tally(&replies));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn almost_four_thousand_at_once_within_capacity_are_all_served() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 4_000, 0.0).await;
+    let (client, url) = (client(), toll.url("/api/orders"));
+    let replies = join_all((0..3_999).map(|_| get(&client, &url, &key))).await;
+    assert_eq!(tally(&replies), BTreeMap::from([((200, "forwarded".into()), 3_999)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_sleeps_exactly_as_long_as_told_is_served_many_times_in_a_row() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 1, 0.7).await;
+    let (client, url) = (client(), toll.url("/api/orders"));
+    let mut rounds = 0;
+    while rounds < 5 {
+        let reply = get(&client, &url, &key).await;
+        if reply.status == 200 {
+            continue;
+        }
+        tokio::time::sleep(Duration::from_secs(reply.number("retry-after"))).await;
+        assert_eq!(get(&client, &url, &key).await.status, 200);
+        rounds += 1;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_times_the_refill_gets_capacity_and_what_came_in_within_one() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 10, 20.0).await;
+    let (client, url) = (client(), toll.url("/api/orders"));
+    let began = Instant::now();
+    assert_eq!(get(&client, &url, &key).await.status, 200);
+    // A full bucket takes in nothing: its time begins when the first token is spent, somewhere in between.
+    let spent = Instant::now();
+    let (mut served, mut tick) = (1, tokio::time::interval(Duration::from_micros(16_667)));
+    let mut last = spent;
+    while spent.elapsed() < Duration::from_secs(4) {
+        tick.tick().await;
+        last = Instant::now();
+        served += u32::from(get(&client, &url, &key).await.status == 200);
+    }
+    let least = 10.0 + 20.0 * (last - spent).as_secs_f64() - 1.0;
+    let most = 10.0 + 20.0 * began.elapsed().as_secs_f64() + 1.0;
+    assert!(
+        (least..=most).contains(&f64::from(served)),
+        "{served} served, {least:.1} to {most:.1} were fair"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retry_before_its_time_is_named_and_another_key_of_the_partner_is_not_accused() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 1, 0.2).await;
+    let other = create_key(&toll.db, "acme").await;
+    for client in [client(), client_without_keep_alive()] {
+        // Whatever the round before left behind.
+        sqlx::query("truncate refusal").execute(&toll.db.pool).await.unwrap();
+        let url = toll.url("/api/orders");
+        let mut first = get(&client, &url, &key).await;
+        if first.status == 200 {
+            first = get(&client, &url, &key).await;
+        }
+        assert_eq!(first.outcome(), "quota_spent");
+        let early = get(&client, &url, &key).await;
+        assert_eq!((early.status, early.outcome()), (429, "quota_early_retry"));
+        assert_eq!(get(&client, &url, &other).await.outcome(), "quota_spent");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_early_comer_for_whom_there_is_a_token_is_served() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 1, 2.0).await;
+    let (client, url) = (client(), toll.url("/api/orders"));
+    assert_eq!(get(&client, &url, &key).await.status, 200);
+    let refused = get(&client, &url, &key).await;
+    assert_eq!(refused.header("retry-after"), "1");
+    // Half a second brings a token, though a whole one was asked for.
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!(get(&client, &url, &key).await.status, 200);
+}
