@@ -121,8 +121,7 @@ fn builder() -> Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_headers(MOST_HEADERS)
-        .max_buf_size(LARGEST_HEAD)
-        .pipeline_flush(true);
+        .max_buf_size(LARGEST_HEAD);
     builder.http2().timer(TokioTimer::new()).max_header_list_size(LARGEST_HEAD as u32);
     builder
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails")]
 
 mod announce;
+mod breaker;
 mod command_line;
 mod keys;
 mod manifest;
