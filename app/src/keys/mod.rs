@@ -38,7 +38,7 @@ pub enum KeyError {
     NotFound(i64),
     #[error("there is no partner {0:?}; see the list of partners")]
     NoPartner(String),
-    #[error("the plan allows {max} keys, and so many are in use; revoke one first")]
+    #[error("the plan's limit of keys is reached (max_keys = {max}); revoke one first")]
     LimitReached { max: i32 },
     #[error("a key's name has 1 to 100 characters in one line")]
     BadName,

@@ -191,7 +191,7 @@ async fn a_partner_can_only_touch_its_own_keys() {
         matches!(rotate(&db.pool, scope, id, Duration::ZERO).await, Err(KeyError::NotFound(n)) if n == id)
     );
     assert!(matches!(rename(&db.pool, scope, id, "x").await, Err(KeyError::NotFound(n)) if n == id));
-    assert_eq!(list(&db.pool, scope).await.unwrap(), [mine.clone()]);
+    assert_eq!(list(&db.pool, scope).await.unwrap(), std::slice::from_ref(&mine));
     assert_eq!(list(&db.pool, None).await.unwrap(), [mine, theirs]);
     assert!(matches!(revoke(&db.pool, None, 999).await, Err(KeyError::NotFound(999))));
 }
