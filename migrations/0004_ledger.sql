@@ -21,9 +21,18 @@ create table lane (
     node_id integer not null,
     lane    smallint not null,
     shipped bigint not null default 0,
+    -- Counts the statements, so that one without records (news of the door only) cannot count twice either.
+    batch   bigint not null default 0,
     primary key (node_id, lane)
+) with (fillfactor = 50);
+
+-- From where on something is whole: older parts are dropped by age.
+create table ledger_kept (
+    what  text primary key check (what in ('log', 'minute', 'hour')),
+    since timestamptz not null
 );
 
+-- Rows of the minute, hour and day that are running are written again with each batch: pages keep room for that.
 -- The arrivals side. `open` is what the door saw come in and no shipped record has closed yet.
 create table door_minute (
     node_id integer not null,
@@ -32,7 +41,7 @@ create table door_minute (
     arrived bigint not null check (arrived >= 0),
     open    bigint not null,
     primary key (node_id, lane, at)
-);
+) with (fillfactor = 70);
 create index door_minute_at on door_minute (at);
 create table door_hour (
     node_id integer not null,
@@ -41,7 +50,7 @@ create table door_hour (
     arrived bigint not null check (arrived >= 0),
     open    bigint not null,
     primary key (node_id, lane, at)
-);
+) with (fillfactor = 70);
 create index door_hour_at on door_hour (at);
 create table door_day (
     node_id integer not null,
@@ -50,7 +59,7 @@ create table door_day (
     arrived bigint not null check (arrived >= 0),
     open    bigint not null,
     primary key (node_id, lane, at)
-);
+) with (fillfactor = 70);
 create index door_day_at on door_day (at);
 
 -- The raw log: what a receipt tells. Partitioned by day of arrival; the default partition takes what fits no day, so that
@@ -123,7 +132,7 @@ create table rollup_minute (
     us_route bigint not null, us_key bigint not null, us_quota bigint not null,
     us_cache bigint not null, us_breaker bigint not null, us_proxy bigint not null,
     primary key (node_id, partner_id, at, route_id, key_id, stage, outcome, reached, status_class, cache_miss)
-);
+) with (fillfactor = 70);
 create index rollup_minute_partner on rollup_minute (partner_id, at);
 create index rollup_minute_at on rollup_minute (at);
 create table rollup_hour (
@@ -150,7 +159,7 @@ create table rollup_hour (
     us_route bigint not null, us_key bigint not null, us_quota bigint not null,
     us_cache bigint not null, us_breaker bigint not null, us_proxy bigint not null,
     primary key (node_id, partner_id, at, route_id, key_id, stage, outcome, reached, status_class, cache_miss)
-);
+) with (fillfactor = 70);
 create index rollup_hour_partner on rollup_hour (partner_id, at);
 create index rollup_hour_at on rollup_hour (at);
 create table rollup_day (
@@ -177,7 +186,7 @@ create table rollup_day (
     us_route bigint not null, us_key bigint not null, us_quota bigint not null,
     us_cache bigint not null, us_breaker bigint not null, us_proxy bigint not null,
     primary key (node_id, partner_id, at, route_id, key_id, stage, outcome, reached, status_class, cache_miss)
-);
+) with (fillfactor = 70);
 create index rollup_day_partner on rollup_day (partner_id, at);
 create index rollup_day_at on rollup_day (at);
 
@@ -202,7 +211,7 @@ create table total_minute (
     us_route bigint not null, us_key bigint not null, us_quota bigint not null,
     us_cache bigint not null, us_breaker bigint not null, us_proxy bigint not null,
     primary key (node_id, at, route_id, stage, outcome, reached, status_class)
-);
+) with (fillfactor = 70);
 create index total_minute_at on total_minute (at);
 create table total_hour (
     node_id      integer not null,
@@ -224,7 +233,7 @@ create table total_hour (
     us_route bigint not null, us_key bigint not null, us_quota bigint not null,
     us_cache bigint not null, us_breaker bigint not null, us_proxy bigint not null,
     primary key (node_id, at, route_id, stage, outcome, reached, status_class)
-);
+) with (fillfactor = 70);
 create index total_hour_at on total_hour (at);
 create table total_day (
     node_id      integer not null,
@@ -246,5 +255,5 @@ create table total_day (
     us_route bigint not null, us_key bigint not null, us_quota bigint not null,
     us_cache bigint not null, us_breaker bigint not null, us_proxy bigint not null,
     primary key (node_id, at, route_id, stage, outcome, reached, status_class)
-);
+) with (fillfactor = 70);
 create index total_day_at on total_day (at);

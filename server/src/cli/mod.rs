@@ -13,12 +13,15 @@ use crate::config::{Config, ConfigError};
 use crate::telemetry;
 
 mod apply;
+pub mod audit;
 mod database;
 mod export;
+pub mod funnel;
 mod keys;
 mod migrate;
 mod serve;
 mod usage;
+pub mod window;
 
 use database::Database;
 
@@ -42,6 +45,8 @@ enum Command {
     Apply(apply::Args),
     Export(export::Args),
     Keys(keys::Args),
+    Funnel(funnel::FunnelArgs),
+    Audit(audit::AuditArgs),
     Migrate(migrate::Args),
 }
 
@@ -97,6 +102,8 @@ async fn dispatch(command: Command, database: &Database) -> anyhow::Result<ExitC
         Command::Apply(args) => apply::run(args, &database.pool).await,
         Command::Export(args) => export::run(args, &database.pool).await,
         Command::Keys(args) => keys::run(args, &database.pool).await,
+        Command::Funnel(args) => funnel::run(args, &database.pool).await,
+        Command::Audit(args) => audit::run(args, &database.pool).await,
         Command::Migrate(args) => migrate::run(args, &database.pool).await,
     }
 }
@@ -109,6 +116,8 @@ impl Command {
             Command::Apply(_) => "toll apply",
             Command::Export(_) => "toll export",
             Command::Keys(_) => "toll keys",
+            Command::Funnel(_) => "toll funnel",
+            Command::Audit(_) => "toll audit",
             Command::Migrate(_) => "toll migrate",
         }
     }

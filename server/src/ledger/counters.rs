@@ -46,7 +46,7 @@ impl Counters {
 }
 
 /// One lane's counts in a flat table: counting is one addition.
-pub struct Tally {
+pub(super) struct Tally {
     ended: Vec<u64>,
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::counters::{Counters, Tally};
 use super::door::{Door, Kind, MINUTE, RING, holdable, minute_of, ring_index};
 use super::entry::Entry;
-use super::journal::{Journal, delete};
+use super::journal::Journal;
 use super::record::{End, Record};
 use super::segment::Segment;
 use crate::clock::{Clock, Micros};

@@ -1,30 +1,44 @@
 //! Double entry. Arrivals are counted at the [`door`], what became of them is written to the [`journal`]; both outlive the
 //! process, and a shipper brings both to the database.
 
+mod batch;
 pub mod counters;
 mod door;
 pub mod entry;
+pub mod housekeeping;
 mod journal;
 mod keeper;
 pub mod lane;
 mod mapped;
+mod node;
+mod partitions;
 pub mod record;
 pub mod recorded;
 mod recovery;
 mod segment;
+mod shipper;
+mod statement;
 mod text;
 
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use sqlx::PgPool;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use uuid::Uuid;
 
 use self::counters::Counters;
 pub use self::entry::Entry;
+use self::housekeeping::Retention;
 use self::journal::Limits;
 use self::keeper::Keeper;
 pub use self::lane::{BooksFull, Lane};
+pub use self::shipper::Health;
+use self::shipper::Shipper;
 use crate::clock::Clock;
 
 #[derive(Clone, Debug)]
@@ -55,7 +69,19 @@ pub struct Ledger {
     /// One a gateway thread first; then those that an earlier run with more threads has left something in.
     lanes: Vec<Arc<Lane>>,
     gateway_lanes: usize,
+    clock: Arc<Clock>,
+    identity: Uuid,
+    health: watch::Sender<Health>,
+    closing: watch::Sender<bool>,
+    tasks: Mutex<Vec<AbortHandle>>,
     _keeper: Keeper,
+}
+
+/// Not everything was shipped in time. The journal keeps it for the next start.
+#[derive(Debug, thiserror::Error)]
+#[error("{backlog} records are not shipped yet; the journal keeps them")]
+pub struct NotFlushed {
+    pub backlog: u64,
 }
 
 impl Ledger {
@@ -78,7 +104,68 @@ impl Ledger {
             })
             .collect::<io::Result<Vec<_>>>()?;
         let keeper = Keeper::start(lanes.clone(), settings.sync_every)?;
-        Ok(Ledger { lanes, gateway_lanes, _keeper: keeper })
+        Ok(Ledger {
+            lanes,
+            gateway_lanes,
+            clock,
+            identity: node::identity(dir)?,
+            health: watch::Sender::new(Health::Idle),
+            closing: watch::Sender::new(false),
+            tasks: Mutex::default(),
+            _keeper: keeper,
+        })
+    }
+
+    /// Starts shipping and housekeeping as tasks of the current runtime, over connections of their own. Once a process.
+    /// The clock follows the database from then on.
+    pub fn start(&self, db: &PgPool, host: String, retention: Retention) {
+        // Durable before the journal is trimmed, whatever the pool's own choice. Compiling a statement of this size
+        // takes longer than running it.
+        let database =
+            (*db.connect_options()).clone().options([("synchronous_commit", "on"), ("jit", "off")]);
+        let shipper = Shipper {
+            lanes: self.lanes.clone(),
+            clock: self.clock.clone(),
+            database: database.clone(),
+            identity: self.identity,
+            incarnation: Uuid::new_v4(),
+            host,
+            registered: false,
+            health: self.health.clone(),
+            closing: self.closing.subscribe(),
+        };
+        self.health.send_replace(Health::Waiting("not connected yet".into()));
+        let shipping = tokio::spawn(shipper.run()).abort_handle();
+        let keeping = tokio::spawn(housekeeping::run(database, retention)).abort_handle();
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).extend([shipping, keeping]);
+    }
+
+    /// For the end of the process, when nobody is inside any more: ships everything, says goodbye, and stops shipping.
+    pub async fn flush(&self, deadline: Duration) -> Result<(), NotFlushed> {
+        self.closing.send_replace(true);
+        let mut health = self.health.subscribe();
+        let ended = health.wait_for(|health| matches!(health, Health::Idle | Health::Stopped(_)));
+        let _ = tokio::time::timeout(deadline, ended).await;
+        for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            task.abort();
+        }
+        let shipped = self.lanes.iter().all(|lane| lane.is_shipped());
+        if shipped { Ok(()) } else { Err(NotFlushed { backlog: self.backlog() }) }
+    }
+
+    /// How shipping goes.
+    pub fn health(&self) -> Health {
+        self.health.borrow().clone()
+    }
+
+    /// Records that wait to be shipped.
+    pub fn backlog(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.backlog()).sum()
+    }
+
+    /// Of this node, for as long as its data folder lives.
+    pub fn identity(&self) -> Uuid {
+        self.identity
     }
 
     /// The lane of gateway thread `n`, counted from 0.
@@ -93,6 +180,14 @@ impl Ledger {
             lane.add_to(&mut counters);
         }
         counters
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            task.abort();
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod announce;
 mod breaker;
 mod command_line;
 mod keys;
+mod ledger;
 mod manifest;
 mod private_postgres;
 mod quota;

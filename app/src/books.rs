@@ -1,0 +1,121 @@
+//! Reading the books: the funnel, from as few rollup rows as tile the window.
+
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+
+use crate::domain::funnel::{Counts, Door, Funnel, Line};
+use crate::domain::histogram::Histogram;
+use crate::domain::outcome::Outcome;
+use crate::domain::stage::Stage;
+use crate::domain::window::{Grain, Window};
+
+pub mod audit;
+
+/// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
+/// journal is found. Seconds.
+const LIVES: i32 = 30;
+
+/// Whose requests; ids, none for all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub partner: Option<i64>,
+    pub route: Option<i64>,
+}
+
+/// The funnel of a window.
+pub async fn funnel(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<Funnel> {
+    // One snapshot: arrivals and outcomes move together, statement by statement.
+    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
+    let mut counts = Counts::default();
+    for row in lines(&mut tx, window, of).await? {
+        add(&mut counts, &row)?;
+    }
+    if *of == Filter::default() {
+        counts.door = Some(door(&mut tx, window).await?);
+    }
+    tx.commit().await?;
+    Ok(Funnel::new(window, &counts))
+}
+
+/// Operators' totals know no partner; that keeps them flat however many keys there are.
+async fn lines(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Vec<PgRow>> {
+    let (family, whose) = match of.partner {
+        Some(_) => ("rollup", "partner_id = $1 and"),
+        None => ("total", "$1::bigint is null and"),
+    };
+    let pieces = union(window, |grain| {
+        format!(
+            "select stage, outcome, reached, status_class, requests, upstream_calls, metered_locally,
+                 b0, b1, b2, b3, b4, b5, b6, b7, b8
+             from {family}_{} where {whose} ($2::bigint is null or route_id = $2)",
+            grain.name()
+        )
+    });
+    let sums = |names: &[&str]| {
+        names.iter().map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>().join(", ")
+    };
+    let measures = [
+        "requests",
+        "upstream_calls",
+        "metered_locally",
+        "b0",
+        "b1",
+        "b2",
+        "b3",
+        "b4",
+        "b5",
+        "b6",
+        "b7",
+        "b8",
+    ];
+    let select = format!(
+        "select stage, outcome, reached, status_class, {} from ({pieces}) as piece group by 1, 2, 3, 4",
+        sums(&measures)
+    );
+    sqlx::query(AssertSqlSafe(select)).bind(of.partner).bind(of.route).fetch_all(db).await
+}
+
+fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {
+    let number = |name: &str| row.try_get::<i64, _>(name).map(|n| n as u64);
+    let (stage, outcome) = (row.try_get("stage")?, row.try_get("outcome")?);
+    let (Some(stage), Some(outcome)) = (Stage::from_code(stage), Outcome::from_code(outcome)) else {
+        let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
+        return Err(sqlx::Error::Decode(text.into()));
+    };
+    counts.lines.push(Line {
+        stage,
+        outcome,
+        reached: row.try_get("reached")?,
+        upstream_class: row.try_get::<i16, _>("status_class")? as u8,
+        requests: number("requests")?,
+    });
+    counts.upstream_calls += number("upstream_calls")?;
+    counts.metered_locally += number("metered_locally")?;
+    let mut latency = Histogram::default();
+    for (bucket, count) in latency.counts.iter_mut().enumerate() {
+        *count = number(&format!("b{bucket}"))?;
+    }
+    counts.latency.add(&latency);
+    Ok(())
+}
+
+async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {
+    let pieces =
+        union(window, |grain| format!("select node_id, arrived, open from door_{} where true", grain.name()));
+    let select = format!(
+        "select coalesce(sum(arrived), 0)::bigint as arrived,
+             coalesce(sum(open) filter (where heartbeat_at > now() - make_interval(secs => $1)), 0)::bigint as open
+         from ({pieces}) as piece join node on node.id = piece.node_id"
+    );
+    let row = sqlx::query(AssertSqlSafe(select)).bind(LIVES).fetch_one(db).await?;
+    let (arrived, open): (i64, i64) = (row.try_get("arrived")?, row.try_get("open")?);
+    Ok(Door { arrived: arrived as u64, in_flight: open as u64 })
+}
+
+/// The pieces that tile the window, as one query; `select` ends in a condition.
+fn union(window: Window, select: impl Fn(Grain) -> String) -> String {
+    let pieces = window.pieces().into_iter().map(|(grain, piece)| {
+        format!("{} and at >= '{}' and at < '{}'", select(grain), piece.from, piece.to)
+    });
+    pieces.collect::<Vec<_>>().join("\nunion all\n")
+}

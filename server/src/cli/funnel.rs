@@ -1,0 +1,196 @@
+//! `toll funnel`: where did the requests go.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use app::books::{self, Filter};
+use app::domain::funnel::Funnel;
+use app::domain::histogram::Percentile;
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use clap::Args;
+use sqlx::PgPool;
+
+use super::window::WindowArgs;
+
+/// Where did the requests go: from arrivals to the upstream, stage by stage
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example: toll funnel --last 24h --partner acme")]
+pub struct FunnelArgs {
+    /// Only this partner's requests
+    #[arg(long, value_name = "SLUG")]
+    pub partner: Option<String>,
+    /// Only requests of this route
+    #[arg(long, value_name = "NAME")]
+    pub route: Option<String>,
+    #[command(flatten)]
+    pub window: WindowArgs,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: FunnelArgs, db: &PgPool) -> anyhow::Result<ExitCode> {
+    let of = Filter {
+        partner: match &args.partner {
+            Some(slug) => Some(id_of(db, PARTNER, slug).await?.with_context(|| no("partner", slug))?),
+            None => None,
+        },
+        route: match &args.route {
+            Some(name) => Some(id_of(db, ROUTE, name).await?.with_context(|| no("route", name))?),
+            None => None,
+        },
+    };
+    let window = args.window.window(db).await?;
+    let funnel = books::funnel(db, window, &of).await?;
+    if args.json {
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&funnel)?)?;
+    } else {
+        write!(io::stdout(), "{}", table(&funnel))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A name may have been retired and given again: the newest bearer is meant, one in use before all.
+const PARTNER: &str =
+    "select id from partner where slug = $1 order by retired_at is not null, id desc limit 1";
+const ROUTE: &str = "select id from route where name = $1 order by retired_at is not null, id desc limit 1";
+
+async fn id_of(db: &PgPool, query: &'static str, name: &str) -> sqlx::Result<Option<i64>> {
+    sqlx::query_scalar(query).bind(name).fetch_optional(db).await
+}
+
+fn no(what: &str, name: &str) -> String {
+    format!("there is no {what} {name:?}; `toll export` shows those there are")
+}
+
+/// The subtraction, for people.
+fn table(funnel: &Funnel) -> String {
+    let mut lines = vec![("arrived".to_owned(), number(funnel.arrived))];
+    for stage in &funnel.stages {
+        lines.push((format!("− {}", stage.stage.name()), number(stage.stopped)));
+        // Of what the proxy stage names, only this was stopped there; the rest is told below, by status.
+        let stopped = |name: &str| stage.stage != Stage::Proxy || never_reached(name);
+        for (name, count) in stage.outcomes.iter().filter(|(name, _)| stopped(name)) {
+            lines.push((format!("    {name}"), format!("({})", number(*count))));
+        }
+    }
+    if let Some(in_flight) = funnel.in_flight {
+        lines.push(("− in flight".into(), number(in_flight)));
+    }
+    if let Some(unaccounted) = funnel.unaccounted.filter(|n| *n != 0) {
+        lines.push(("− unaccounted".into(), format!("{unaccounted}")));
+    }
+    lines.push(("= reached upstream".into(), number(funnel.reached_upstream)));
+    let s = &funnel.statuses;
+    let classes = [
+        ("1xx", s.informational),
+        ("2xx", s.success),
+        ("3xx", s.redirection),
+        ("4xx", s.client_error),
+        ("5xx", s.server_error),
+        ("no answer", s.no_answer),
+    ];
+    for (class, count) in classes.into_iter().filter(|(_, count)| *count > 0) {
+        lines.push((format!("    {class}"), format!("({})", number(count))));
+    }
+    let labels = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    // A bracket stands outside of the column, so that digits stand below digits.
+    let numbers = lines.iter().map(|(_, n)| n.trim_matches(['(', ')']).chars().count()).max().unwrap_or(0);
+    let mut text = format!("{} to {}\n\n", time(funnel.from), time(funnel.to));
+    for (label, count) in lines {
+        let bracket = if count.ends_with(')') { 0 } else { 1 };
+        let width = numbers + 3 - bracket;
+        let _ = writeln!(text, "{label:labels$}{count:>width$}");
+    }
+    let _ = writeln!(text, "\nupstream calls {}", number(funnel.upstream_calls));
+    if funnel.metered_locally > 0 {
+        let _ = writeln!(text, "metered locally {}", number(funnel.metered_locally));
+    }
+    for (name, percentile) in
+        [("p50", &funnel.latency.p50), ("p95", &funnel.latency.p95), ("p99", &funnel.latency.p99)]
+    {
+        if let Some(words) = percentile.as_ref().map(Percentile::words) {
+            let _ = writeln!(text, "{name} {words}");
+        }
+    }
+    text
+}
+
+fn never_reached(name: &str) -> bool {
+    use Outcome::{BodyTooLarge, RequestTimeout, UpstreamUnreachable};
+    matches!(Outcome::from_name(name), Some(BodyTooLarge | RequestTimeout | UpstreamUnreachable))
+}
+
+/// 1234567 as 1,234,567.
+pub(super) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// To the minute: 2026-01-31 14:00 UTC.
+pub(super) fn time(at: time::OffsetDateTime) -> String {
+    format!("{} {:02}:{:02} UTC", at.date(), at.hour(), at.minute())
+}
+
+#[cfg(test)]
+mod tests {
+    use app::domain::funnel::{Counts, Door, Line};
+    use app::domain::window::Window;
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn the_table_is_a_subtraction_with_its_reasons_and_digits_below_digits() {
+        let line = |stage, outcome, reached, upstream_class, requests| Line {
+            stage,
+            outcome,
+            reached,
+            upstream_class,
+            requests,
+        };
+        let counts = Counts {
+            lines: vec![
+                line(Stage::Route, Outcome::NoRoute, false, 0, 3),
+                line(Stage::Quota, Outcome::QuotaSpent, false, 0, 1_185),
+                line(Stage::Proxy, Outcome::UpstreamUnreachable, false, 0, 2),
+                line(Stage::Proxy, Outcome::Forwarded, true, 2, 40),
+            ],
+            door: Some(Door { arrived: 1_234, in_flight: 4 }),
+            upstream_calls: 41,
+            ..Counts::default()
+        };
+        let window =
+            Window::new(datetime!(2026-01-01 10:00 UTC), datetime!(2026-01-01 11:00 UTC)).expect("forward");
+        let expected = "\
+2026-01-01 10:00 UTC to 2026-01-01 11:00 UTC
+
+arrived                   1,234
+− route                       3
+    no_route                 (3)
+− key                         0
+− quota                   1,185
+    quota_spent          (1,185)
+− cache                       0
+− breaker                     0
+− proxy                       2
+    upstream_unreachable     (2)
+− in flight                   4
+= reached upstream           40
+    2xx                     (40)
+
+upstream calls 41
+";
+        assert_eq!(table(&Funnel::new(window, &counts)), expected);
+    }
+}
