@@ -49,18 +49,18 @@ pub async fn run(database: PgConnectOptions, retention: Retention) {
     }
 }
 
-/// Once, unless another node is at it.
-pub async fn keep(db: &mut PgConnection, retention: Retention) -> sqlx::Result<()> {
+/// Once, unless another node is at it; says which.
+pub async fn keep(db: &mut PgConnection, retention: Retention) -> sqlx::Result<bool> {
     // The shipper waits behind a lock that this waits for; rather try again later.
     sqlx::query("set lock_timeout = '3s'").execute(&mut *db).await?;
     let mine: bool =
         sqlx::query_scalar("select pg_try_advisory_lock($1)").bind(LOCK).fetch_one(&mut *db).await?;
     if !mine {
-        return Ok(());
+        return Ok(false);
     }
     let kept = keep_alone(db, retention).await;
     sqlx::query("select pg_advisory_unlock($1)").bind(LOCK).execute(db).await?;
-    kept
+    kept.map(|()| true)
 }
 
 async fn keep_alone(db: &mut PgConnection, retention: Retention) -> sqlx::Result<()> {
