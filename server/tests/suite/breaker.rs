@@ -76,7 +76,8 @@ async fn trip(toll: &TestGateway, url: &str, key: &str, failures: usize) {
 
 async fn wait_for_state(toll: &TestGateway, state: &str) {
     for _ in 0..300 {
-        let now: String = sqlx::query_scalar("select state from breaker").fetch_one(&toll.db.pool).await.unwrap();
+        let now: String =
+            sqlx::query_scalar("select state from breaker").fetch_one(&toll.db.pool).await.unwrap();
         if now == state {
             return;
         }
@@ -137,8 +138,10 @@ async fn a_probe_that_succeeds_closes_the_door_for_nobody() {
     let client = client();
     let replies = join_all((0..50).map(|_| get(&client, &url, &key))).await;
     assert_eq!(tally(&replies), BTreeMap::from([("forwarded".into(), 50)]));
-    let states: Vec<String> =
-        sqlx::query_scalar("select state from breaker_event order by id").fetch_all(&toll.db.pool).await.unwrap();
+    let states: Vec<String> = sqlx::query_scalar("select state from breaker_event order by id")
+        .fetch_all(&toll.db.pool)
+        .await
+        .unwrap();
     assert_eq!(states, ["open", "half_open", "closed"]);
 }
 
@@ -168,8 +171,10 @@ async fn clients_that_hang_up_never_open_the_breaker() {
     }))
     .await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let (state, failures): (String, i32) =
-        sqlx::query_as("select state, cardinality(failures) from breaker").fetch_one(&toll.db.pool).await.unwrap();
+    let (state, failures): (String, i32) = sqlx::query_as("select state, cardinality(failures) from breaker")
+        .fetch_one(&toll.db.pool)
+        .await
+        .unwrap();
     assert_eq!((state.as_str(), failures), ("closed", 0));
 }
 

@@ -2,5 +2,7 @@
 
 mod apply;
 mod command;
+mod conflicts;
 mod refused;
 mod round_trip;
+mod texts;

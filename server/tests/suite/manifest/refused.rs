@@ -2,9 +2,8 @@
 
 use toll::manifest::apply::Options;
 use toll::manifest::export::export;
-use toll::manifest::file;
 
-use crate::support::catalog::{SAMPLE, declare, declare_with, faults};
+use crate::support::catalog::{SAMPLE, declare, faults};
 use crate::support::database::TestDatabase;
 
 const UPSTREAM: &str = "[[upstream]]\nname = \"a\"\nurls = [\"http://h:1\"]\n";
@@ -360,101 +359,6 @@ async fn lists_with_what_does_not_belong_there_are_refused() {
     refuses(LISTS).await;
 }
 
-/// Each `bad` in place of the one value that `text` leaves open, with the reason that is told.
-fn judges(text: &str, line: usize, cases: &[(&str, &str)]) {
-    for (bad, reason) in cases {
-        let text = text.replace("VALUE", bad);
-        let problems = file::read(&text).problems;
-        let [problem] = problems.as_slice() else { panic!("{text}\n{problems:?}") };
-        assert_eq!(problem.line, line, "{text}");
-        assert!(problem.message.contains(reason), "{}\n{reason}", problem.message);
-        assert!(!problem.message.contains('\n'), "{}", problem.message);
-    }
-}
-
-#[test]
-fn paths_that_no_request_could_match_are_refused() {
-    let cases = [
-        ("", "does not begin with"),
-        ("orders", "does not begin with"),
-        ("/orders/", "ends with \"/\""),
-        ("/a//b", "empty segment"),
-        ("//", "empty segment"),
-        ("/a/../b", "dot segment"),
-        ("/.", "dot segment"),
-        ("/a/%2E%2e", "dot segment"),
-        ("/a%2f..%2Fb", "dot segment"),
-        ("/a%5c..", "dot segment"),
-        ("/a?b", "query"),
-        ("/a#b", "fragment"),
-        ("/a b", "a space"),
-        ("/caf\u{e9}", "outside ASCII"),
-        ("/a\\tb", "a control"),
-        ("/a\\\\b", "a \"\\\""),
-    ];
-    judges(&format!("{ROUTE}path = \"VALUE\"\n"), 7, &cases);
-}
-
-#[test]
-fn urls_that_no_upstream_could_have_are_refused() {
-    let cases = [
-        ("", "is no upstream's url"),
-        ("127.0.0.1:9000", "is no upstream's url"),
-        ("/orders", "neither http:// nor https://"),
-        ("ftp://h", "neither http:// nor https://"),
-        ("http://", "is no upstream's url"),
-        ("http://:80", "no host"),
-        ("http://[::1", "is no upstream's url"),
-        ("http://[zz]:1", "no host"),
-        ("http://h%41:1", "is no upstream's url"),
-        ("http://h:0", "port"),
-        ("http://h:65536", "port"),
-        ("http://h:+1", "is no upstream's url"),
-        ("http://me:secret@h", "user or password"),
-        ("http://h?a=1", "query"),
-        ("http://h/#top", "fragment"),
-        ("http://h/a//b", "not normal"),
-        ("http://h//", "not normal"),
-        ("http://h/../b", "not normal"),
-        ("http://h h", "is no upstream's url"),
-        ("http://h\", \"http://h/", "stands there twice"),
-    ];
-    judges("[[upstream]]\nname = \"a\"\nurls = [\"VALUE\"]\n", 3, &cases);
-    let health = [("healthz", "no health check"), ("/a b", "no health check"), ("/a#b", "no health check")];
-    judges(&format!("{UPSTREAM}health = \"VALUE\"\n"), 4, &health);
-}
-
-#[test]
-fn headers_that_an_upstream_must_not_be_sent_are_refused() {
-    let names = [
-        ("Host", "Toll itself"),
-        ("connection", "Toll itself"),
-        ("Transfer-Encoding", "Toll itself"),
-        ("Content-Length", "Toll itself"),
-        ("upgrade", "Toll itself"),
-        ("X-Toll-Partner", "Toll itself"),
-        ("x-request-id", "Toll itself"),
-        ("X Y", "no header name"),
-        ("", "no header name"),
-    ];
-    judges(&format!("{UPSTREAM}headers = {{ \"VALUE\" = \"x\" }}\n"), 4, &names);
-    let values = [
-        ("", "is empty"),
-        (" x", "begins or ends with a space"),
-        ("${TOKEN", "never closed"),
-        ("a ${} b", "names no variable"),
-        ("${1A}", "names no variable"),
-        ("${A B}", "names no variable"),
-        ("${A-B}", "names no variable"),
-        ("a\\nb", "no header can carry"),
-        ("\u{fc}", "no header can carry"),
-    ];
-    judges(&format!("{UPSTREAM}headers = {{ A = \"VALUE\" }}\n"), 4, &values);
-    judges(&format!("{UPSTREAM}headers = {{ A = \"x\", VALUE = \"y\" }}\n"), 4, &[("a", "different cases")]);
-    let secret = file::read(&format!("{UPSTREAM}headers = {{ A = \"s3cr\u{e9}t\" }}\n")).problems;
-    assert!(!format!("{secret:?}").contains("s3cr"), "a value may be a secret");
-}
-
 #[tokio::test]
 async fn all_that_is_wrong_is_told_at_once_in_the_order_of_lines() {
     let db = TestDatabase::new().await;
@@ -463,41 +367,4 @@ async fn all_that_is_wrong_is_told_at_once_in_the_order_of_lines() {
     let told = faults(&db.pool, text, Options::default()).await;
     let lines: Vec<_> = told.iter().map(|fault| fault.split(':').next().unwrap()).collect();
     assert_eq!(lines, ["2", "3", "7", "8", "9", "10", "12", "14"], "{told:#?}");
-}
-
-#[tokio::test]
-async fn a_path_that_another_route_keeps_is_refused_and_one_that_it_gives_up_is_not() {
-    let db = TestDatabase::new().await;
-    declare(&db.pool, SAMPLE).await;
-    let text = "[[route]]\nname = \"new\"\npath = \"/status\"\nupstream = \"catalogue\"\n";
-    assert_eq!(
-        faults(&db.pool, text, Options::default()).await,
-        ["3: path: \"/status\" is already the path of route \"status\", which the file lacks; \
-          declare that one too, or --prune"]
-    );
-    let exchanged = SAMPLE
-        .replace("\"/status\"", "\"/x\"")
-        .replace("\"/orders\"", "\"/status\"")
-        .replace("\"/x\"", "\"/orders\"");
-    let difference = declare(&db.pool, &exchanged).await;
-    assert_eq!(difference.changes.len(), 2, "{difference}");
-}
-
-#[tokio::test]
-async fn what_a_remaining_thing_uses_is_not_pruned() {
-    let db = TestDatabase::new().await;
-    declare(&db.pool, SAMPLE).await;
-    let text = "[[route]]\nname = \"orders\"\npath = \"/orders\"\nupstream = \"orders\"\n\
-                [[partner]]\nslug = \"acme\"\nplan = \"free\"\n";
-    let prune = Options { prune: true, dry_run: false };
-    assert_eq!(
-        faults(&db.pool, text, prune).await,
-        [
-            "4: route \"orders\" still uses upstream \"orders\", which --prune would retire; declare it as [[upstream]]",
-            "7: partner \"acme\" still uses plan \"free\", which --prune would retire; declare it as [[plan]]",
-        ]
-    );
-    // A file that is only a part may refer to what the database has.
-    let difference = declare_with(&db.pool, text, Options::default()).await;
-    assert!(!difference.is_empty());
 }
