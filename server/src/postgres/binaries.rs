@@ -18,13 +18,18 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// Those that `account` can run, newest first.
-    pub fn installed(account: Option<&Account>) -> Vec<Binaries> {
+    /// Those that `account` can run, newest first; at least one.
+    pub fn installed(account: Option<&Account>) -> Result<Vec<Binaries>, PostgresError> {
+        let candidates = candidates();
         let mut found: Vec<Binaries> =
-            candidates().into_iter().filter_map(|dir| Binaries::at(dir, account)).collect();
+            candidates.iter().filter_map(|dir| Binaries::at(dir.clone(), account)).collect();
         found.sort();
         found.reverse();
-        found
+        match (candidates.into_iter().next(), account) {
+            _ if !found.is_empty() => Ok(found),
+            (Some(dir), Some(account)) => Err(PostgresError::NotRunnable { dir, user: account.name.clone() }),
+            _ => Err(PostgresError::NoBinaries),
+        }
     }
 
     /// The newest, or the newest of the major version that made the cluster at `place`.

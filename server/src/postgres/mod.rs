@@ -37,6 +37,8 @@ pub enum PostgresError {
         "no PostgreSQL is installed (looked in PATH and /usr/lib/postgresql/*/bin): run `apt-get install postgresql`, or set DATABASE_URL"
     )]
     NoBinaries,
+    #[error("{}: user {user} cannot run the PostgreSQL there: open the folder, or set DATABASE_URL", dir.display())]
+    NotRunnable { dir: PathBuf, user: String },
     #[error(
         "{}: was made by PostgreSQL {major}, and {installed} is installed: install postgresql-{major} beside it, or move the data with pg_upgrade", cluster.display()
     )]

@@ -42,7 +42,7 @@ impl Place {
         }
         let mut base = pointed.clone().unwrap_or_else(|| home.clone());
         let account = Account::choose(&base.join("postgres"))?;
-        let installed = Binaries::installed(account.as_ref());
+        let installed = Binaries::installed(account.as_ref())?;
         let binaries = Binaries::pick(&installed, made_by(&base.join("postgres")), &base)?;
         if let Some(user) = account.as_ref().filter(|user| !reaches(user, &binaries, &base)) {
             if base.join("postgres").exists() {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn at(base: &str) -> PathBuf {
-        let binaries = Binaries::installed(None).into_iter().next().expect("a PostgreSQL is installed");
+        let binaries = Binaries::installed(None).expect("a PostgreSQL is installed").remove(0);
         Place { base: base.into(), account: None, binaries }.socket_dir_name()
     }
 

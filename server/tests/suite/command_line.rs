@@ -14,7 +14,7 @@ fn fault(output: Output) -> (Option<i32>, String) {
 
 #[test]
 fn help_and_version_are_no_errors() {
-    let home = Home::new();
+    let home = Home::empty();
     for arguments in [&["--help"][..], &["--version"], &["serve", "--help"], &["migrate", "--help"]] {
         let output = home.run(arguments);
         assert_eq!(output.status.code(), Some(0));
@@ -29,7 +29,7 @@ fn help_and_version_are_no_errors() {
 
 #[test]
 fn wrong_usage_and_wrong_settings_exit_with_2_in_one_line() {
-    let home = Home::new();
+    let home = Home::empty();
     let (code, error) = fault(home.run(&["srve"]));
     assert_eq!((code, error.contains("`toll --help`")), (Some(2), true), "{error}");
 
@@ -48,7 +48,7 @@ fn wrong_usage_and_wrong_settings_exit_with_2_in_one_line() {
 
 #[test]
 fn what_fails_exits_with_1_and_names_the_mend() {
-    let home = Home::new();
+    let home = Home::empty();
     let away = "postgres://toll:hunter2@127.0.0.1:1/toll";
     let (code, error) = fault(home.command(&["migrate"]).env("DATABASE_URL", away).output().unwrap());
     assert_eq!(code, Some(1));
@@ -70,7 +70,7 @@ fn what_fails_exits_with_1_and_names_the_mend() {
 
 #[tokio::test]
 async fn with_a_database_url_no_private_server_is_started() {
-    let (home, db) = (Home::new(), TestDatabase::new().await);
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
     let mut command = home.command(&["serve"]);
     command.env("DATABASE_URL", &db.url);
     let mut toll = Serve::start(command);
@@ -80,7 +80,7 @@ async fn with_a_database_url_no_private_server_is_started() {
 
 #[tokio::test]
 async fn several_processes_migrate_one_empty_database_at_once() {
-    let (home, db) = (Home::new(), TestDatabase::empty().await);
+    let (home, db) = (Home::empty(), TestDatabase::empty().await);
     let commands: Vec<_> =
         (0..4).map(|_| home.command(&["migrate"]).env("DATABASE_URL", &db.url).spawn().unwrap()).collect();
     for mut command in commands {

@@ -20,7 +20,7 @@ async fn notes(home: &Home) -> Vec<String> {
 
 #[tokio::test]
 async fn it_starts_and_stops_with_toll_and_keeps_its_data() {
-    let home = Home::new();
+    let home = Home::empty();
     let mut toll = home.serve();
     let postgres = home.postmaster().unwrap();
     assert!(is_running(postgres));
@@ -152,7 +152,7 @@ async fn a_command_uses_the_server_that_runs_and_leaves_it_running() {
 
 #[tokio::test]
 async fn commands_start_the_server_for_themselves_and_the_last_one_stops_it() {
-    let home = Home::new();
+    let home = Home::empty();
     let commands: Vec<_> = (0..4).map(|_| home.command(&["migrate"]).spawn().unwrap()).collect();
     for mut command in commands {
         assert_eq!(command.wait().unwrap().code(), Some(0));
@@ -167,7 +167,7 @@ async fn a_folder_that_the_servers_user_cannot_reach_gets_a_cluster_elsewhere() 
         eprintln!("only root runs the server as another user");
         return;
     }
-    let home = Home::new();
+    let home = Home::empty();
     std::fs::set_permissions(home.dir.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     let mut toll = home.serve();
     assert!(home.base().starts_with("/var/lib/toll"), "{}", home.base().display());
@@ -182,7 +182,7 @@ async fn a_folder_that_the_servers_user_cannot_reach_gets_a_cluster_elsewhere() 
 
 #[tokio::test]
 async fn a_deep_folder_gets_a_socket_with_a_short_path() {
-    let home = Home::new();
+    let home = Home::empty();
     let deep = home.dir.path().join("x".repeat(60)).join("y y".repeat(20));
     let mut command = home.command(&["migrate"]);
     let output = command.env("TOLL_DATA_DIR", &deep).output().unwrap();

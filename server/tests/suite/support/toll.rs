@@ -6,11 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
 
 /// A data folder, and what runs in it. Nothing is left behind when this is dropped.
@@ -27,11 +28,36 @@ pub struct Serve {
 }
 
 impl Home {
-    /// Open for the user that the private PostgreSQL runs as: temporary folders are closed to others.
-    pub fn new() -> Home {
+    /// With nothing in it. Open for the user that the private PostgreSQL runs as: temporary folders are closed to others.
+    pub fn empty() -> Home {
         let dir = tempfile::Builder::new().prefix("toll-test-").tempdir().unwrap();
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         Home { dir }
+    }
+
+    /// With a migrated cluster, copied from one that is made once: `initdb` takes seconds.
+    pub fn new() -> Home {
+        static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
+        let template = TEMPLATE.get_or_init(|| {
+            let schema: Vec<u8> = toll::store::MIGRATIONS.iter().flat_map(|m| m.checksum.to_vec()).collect();
+            let name = format!("cluster-{:x}", Sha256::digest(&schema));
+            let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            if !template.exists() {
+                let home = Home::empty();
+                assert!(home.command(&["migrate"]).status().unwrap().success());
+                let draft = template.with_extension(std::process::id().to_string());
+                copy(&home.data().join("postgres"), &draft);
+                // Another run of the tests may have been faster.
+                if std::fs::rename(&draft, &template).is_err() {
+                    std::fs::remove_dir_all(&draft).unwrap();
+                }
+            }
+            template
+        });
+        let home = Home::empty();
+        std::fs::create_dir(home.data()).unwrap();
+        copy(template, &home.data().join("postgres"));
+        home
     }
 
     pub fn data(&self) -> PathBuf {
@@ -187,6 +213,11 @@ fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> {
         }
     });
     receive
+}
+
+/// Owner and modes included.
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
 }
 
 pub fn is_running(pid: Pid) -> bool {
