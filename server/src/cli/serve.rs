@@ -1,5 +1,6 @@
 //! `toll serve`: gateway and portal, with a database to stand on, until a signal ends it.
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -91,6 +92,7 @@ async fn reach(url: &str) -> anyhow::Result<PgPool> {
     }
 }
 
+/// The admin port is bound first: a taken one is found out before the gateway answers anybody.
 async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
     let admin = match config.admin_listen {
         Some(address) => Some(admin::bind(address).await?),
@@ -98,11 +100,17 @@ async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -
     };
     let node = Node::start(&config, db, axum::Router::new()).await?;
     if let Some(listener) = admin {
+        tracing::info!("metrics and health on http://{}", listener.local_addr()?);
         tokio::spawn(admin::serve(listener, node.probe()));
     }
-    println!("Toll serves {}", config.url_of(node.address));
+    say(&format!("Toll serves {}", config.url_of(node.address)));
     let _gone = shutdown.wait_for(|stop| *stop).await;
     node.stop().await
+}
+
+/// On standard output, whatever the log looks like; nobody has to be there to read it.
+fn say(line: &str) {
+    let _unread = writeln!(std::io::stdout(), "{line}");
 }
 
 async fn overdue(shutdown: &mut watch::Receiver<bool>) {

@@ -29,7 +29,7 @@ pub async fn serve(listener: TcpListener, probe: Probe) -> io::Result<()> {
     axum::serve(listener, router(probe)).await
 }
 
-pub fn router(probe: Probe) -> Router {
+fn router(probe: Probe) -> Router {
     Router::new()
         .route("/metrics", get(scrape))
         .route("/healthz", get(healthz))
@@ -47,8 +47,8 @@ async fn scrape(State(probe): State<Probe>) -> Response {
     }
 }
 
-/// The process lives: it answers. Also on the public port.
-pub async fn healthz() -> &'static str {
+/// The process lives: it answers.
+async fn healthz() -> &'static str {
     "ok\n"
 }
 

@@ -1,9 +1,10 @@
 //! What the program says of itself and of what is wrong.
 
+use std::net::TcpListener;
 use std::process::Output;
 
 use crate::support::database::TestDatabase;
-use crate::support::toll::{Home, Serve};
+use crate::support::toll::{Home, Serve, get};
 
 /// Exit code and the one line on standard error.
 fn fault(output: Output) -> (Option<i32>, String) {
@@ -76,6 +77,43 @@ async fn with_a_database_url_no_private_server_is_started() {
     let mut toll = Serve::start(command);
     assert!(!home.data().join("postgres").exists());
     assert_eq!(toll.stop(), Some(0));
+}
+
+#[tokio::test]
+async fn the_admin_listener_counts_what_the_gateway_answers() {
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
+    let admin = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut command = home.command(&["serve", "--admin-listen", &admin]);
+    command.env("DATABASE_URL", &db.url);
+    let mut toll = Serve::start(command);
+    for _ in 0..3 {
+        assert!(toll.get("/api/nothing").starts_with("HTTP/1.1 404"));
+    }
+    let metrics = get(&admin, "/metrics");
+    for line in [
+        "toll_arrivals_total 3",
+        "toll_in_flight 0",
+        "toll_requests_total{stage=\"route\",outcome=\"no_route\"} 3",
+        "toll_database_up 1",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line} is not in {metrics}");
+    }
+    assert!(get(&admin, "/readyz").starts_with("HTTP/1.1 200"));
+    assert!(!toll.get("/metrics").contains("toll_arrivals"), "never on the public port");
+    assert_eq!(toll.stop(), Some(0));
+}
+
+#[tokio::test]
+async fn a_taken_port_is_told_in_one_line() {
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (flag, mend) in [("--listen", "TOLL_LISTEN"), ("--admin-listen", "--admin-listen")] {
+        let mut command = home.command(&["serve", flag, &address, "--log", "off"]);
+        let (code, error) = fault(command.env("DATABASE_URL", &db.url).output().unwrap());
+        assert_eq!(code, Some(1));
+        assert!(error.contains(&address) && error.contains(mend), "{error}");
+    }
 }
 
 #[tokio::test]

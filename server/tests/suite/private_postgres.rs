@@ -41,7 +41,7 @@ async fn it_starts_and_stops_with_toll_and_keeps_its_data() {
 async fn it_listens_on_no_port_and_its_socket_is_in_a_folder_of_its_own() {
     let home = Home::new();
     let toll = home.serve();
-    assert_eq!(listening_ports(home.postmaster().unwrap()), Vec::<String>::new());
+    assert!(listening_ports(home.postmaster().unwrap()).is_empty());
     assert_eq!(listening_ports(toll.pid()).len(), 1, "the same look at toll itself finds its listener");
     let mode = std::fs::metadata(home.base().join("socket")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);

@@ -1,5 +1,6 @@
 //! The real program as a child process, in a folder of its own.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -182,12 +183,7 @@ impl Serve {
 
     /// The whole answer to a GET, head and body.
     pub fn get(&self, path: &str) -> String {
-        let address = self.url.strip_prefix("http://").unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        get(self.url.strip_prefix("http://").unwrap(), path)
     }
 
     /// The log since the last call.
@@ -215,6 +211,14 @@ fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     receive
 }
 
+pub fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
 /// Owner and modes included.
 fn copy(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
@@ -236,7 +240,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// TCP ports, in hex, on which one of these processes listens.
-pub fn listening_ports(pid: Pid) -> Vec<String> {
+pub fn listening_ports(pid: Pid) -> BTreeSet<String> {
     let sockets: Vec<String> = std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero()))
         .unwrap()
         .filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok())
