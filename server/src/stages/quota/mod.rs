@@ -64,13 +64,19 @@ pub struct Ask {
 impl Ask {
     /// Judged when the statement is sent: by then the caller's former connections are known to be closed.
     fn retry(&self) -> Retry {
-        // One other may be the caller's last connection, about to be closed.
-        let in_a_crowd = || self.connection.upgrade().is_some_and(|open| open.company() > 1);
+        let in_a_crowd = || self.connection.upgrade().is_some_and(|open| open.is_one_of_a_crowd());
         match self {
             Ask { alone: false, .. } => Retry::OneOfACrowd,
             Ask { refused_here: true, .. } => Retry::SameConnection,
             _ if in_a_crowd() => Retry::OneOfACrowd,
             _ => Retry::IfLater,
+        }
+    }
+
+    /// The refusal of one of a crowd: who straggles behind is no retry either.
+    fn note_crowd(&self) {
+        if let Some(open) = self.connection.upgrade() {
+            open.crowd_refused();
         }
     }
 

@@ -12,7 +12,8 @@ pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Opti
     let keys: Vec<i64> = asks.iter().map(|ask| ask.key).collect();
     let addresses: Vec<&str> = asks.iter().map(|ask| ask.address.as_str()).collect();
     let ago: Vec<f64> = asks.iter().map(|ask| ask.decided.elapsed().as_secs_f64()).collect();
-    let retries: Vec<i16> = asks.iter().map(|ask| code(ask.retry())).collect();
+    let retries: Vec<Retry> = asks.iter().map(Ask::retry).collect();
+    let codes: Vec<i16> = retries.iter().map(|retry| code(*retry)).collect();
     let rows = sqlx::query(include_str!("spend.sql"))
         .bind(partners)
         .bind(capacities)
@@ -20,7 +21,7 @@ pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Opti
         .bind(keys)
         .bind(addresses)
         .bind(ago)
-        .bind(retries)
+        .bind(codes)
         .fetch_all(db)
         .await?;
     let mut verdicts = vec![None; asks.len()];
@@ -34,9 +35,11 @@ pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Opti
             early_after_ms: row.try_get("early_after_ms")?,
             locally: false,
         };
-        if let Some(slot) = verdicts.get_mut(position as usize - 1) {
-            *slot = Some(verdict);
+        let place = position as usize - 1;
+        if !verdict.granted && retries[place] == Retry::OneOfACrowd {
+            asks[place].note_crowd();
         }
+        verdicts[place] = Some(verdict);
     }
     Ok(verdicts)
 }
