@@ -8,15 +8,17 @@ use std::time::Duration;
 use anyhow::Context;
 use sqlx::PgPool;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::config::{Config, OnStoreFailure};
 use crate::gateway::{Gateway, Settings};
-use crate::ledger::{Ledger, LedgerSettings};
+use crate::ledger::housekeeping::Retention;
+use crate::ledger::{Health, Ledger, LedgerSettings};
 use crate::listener::{Listener, Surface, Tls};
 use crate::telemetry::metrics::{Probe, Unready, Vitals};
 
+/// How long the last records may take to the database.
+const FLUSH: Duration = Duration::from_secs(20);
 /// How long a client may pause within a body, and an upstream within its.
 const BODY_IDLE: Duration = Duration::from_secs(30);
 
@@ -46,7 +48,9 @@ impl Node {
         let now = sqlx::query_scalar("select now()").fetch_one(&db).await?;
         let clock = Arc::new(Clock::at(now));
         let ledger = open_ledger(config, clock.clone())?;
-        let gateway = Gateway::start(db, clock, settings, Uuid::now_v7()).await?;
+        let gateway = Gateway::start(db, clock, settings, ledger.identity()).await?;
+
+        ledger.start(&gateway.store.db, host(), retention(config));
 
         let (stop, stopping) = watch::channel(false);
         let listen = |address, surface: Surface| {
@@ -84,7 +88,8 @@ impl Node {
         let _ = self.stop.send(true);
         let listeners = self.listeners;
         tokio::task::spawn_blocking(move || listeners.into_iter().for_each(Listener::join)).await?;
-        Ok(())
+        let flushed = self.ledger.flush(FLUSH).await;
+        flushed.context("the journal keeps the last records, and the next start ships them")
     }
 }
 
@@ -101,6 +106,24 @@ fn open_ledger(config: &Config, clock: Arc<Clock>) -> anyhow::Result<Arc<Ledger>
     Ok(Arc::new(ledger))
 }
 
+fn retention(config: &Config) -> Retention {
+    let days = |duration: Duration| (duration.as_secs() / 86_400).try_into().unwrap_or(u16::MAX);
+    Retention {
+        log_days: days(config.log_retention),
+        minute_days: days(config.minute_retention),
+        hour_days: days(config.hour_retention),
+    }
+}
+
+/// What people call this machine.
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "unnamed".into(),
+        name => name.into(),
+    }
+}
+
 fn vitals(gateway: &Gateway, ledger: &Ledger) -> Vitals {
     let counters = ledger.counters();
     let database_up = !gateway.store.is_away();
@@ -108,12 +131,18 @@ fn vitals(gateway: &Gateway, ledger: &Ledger) -> Vitals {
     if !database_up {
         unready.push(Unready { part: "database", why: "it does not answer".into() });
     }
+    if let Health::Stopped(why) = ledger.health() {
+        unready.push(Unready { part: "ledger", why });
+    }
     Vitals {
         arrived: counters.arrived,
         in_flight: counters.in_flight,
         unreadable: gateway.unreadable.load(Ordering::Relaxed),
         lines: counters.lines(),
+        upstream_calls: counters.upstream_calls,
+        metered_locally: counters.metered_locally,
         database_up,
+        unshipped: ledger.backlog(),
         unready,
         ..Vitals::default()
     }

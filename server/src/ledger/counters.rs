@@ -6,7 +6,7 @@ use app::domain::funnel::Line;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 
-use super::record::End;
+use super::record::{End, Record};
 
 const CODES: usize = 128;
 const CLASSES: usize = 6;
@@ -27,6 +27,10 @@ pub struct Counters {
     pub arrived: u64,
     pub in_flight: u64,
     pub ended: BTreeMap<Ended, u64>,
+    /// Calls that upstreams have seen.
+    pub upstream_calls: u64,
+    /// Requests whose quota was metered by this node alone.
+    pub metered_locally: u64,
     /// Requests of an earlier process that were found open, and are `gateway_lost` in the books. Not part of `arrived`.
     pub found_lost: u64,
 }
@@ -48,11 +52,17 @@ impl Counters {
 /// One lane's counts in a flat table: counting is one addition.
 pub(super) struct Tally {
     ended: Vec<u64>,
+    upstream_calls: u64,
+    metered_locally: u64,
 }
 
 impl Tally {
     pub fn new() -> Tally {
-        Tally { ended: vec![0; Stage::ALL.len() * CODES * 2 * CLASSES] }
+        Tally {
+            ended: vec![0; Stage::ALL.len() * CODES * 2 * CLASSES],
+            upstream_calls: 0,
+            metered_locally: 0,
+        }
     }
 
     pub fn count(&mut self, end: &End) {
@@ -62,7 +72,15 @@ impl Tally {
         self.ended[index] += 1;
     }
 
-    pub fn add_to(&self, sum: &mut BTreeMap<Ended, u64>) {
+    /// What a record says beside its end.
+    pub fn count_calls(&mut self, record: &Record) {
+        self.upstream_calls += u64::from(record.upstream_calls);
+        self.metered_locally += u64::from(record.metered_locally);
+    }
+
+    pub fn add_to(&self, counters: &mut Counters) {
+        counters.upstream_calls += self.upstream_calls;
+        counters.metered_locally += self.metered_locally;
         for (index, count) in self.ended.iter().enumerate().filter(|(_, count)| **count > 0) {
             let code = index / CLASSES / 2 % CODES;
             let ended = Ended {
@@ -71,7 +89,7 @@ impl Tally {
                 reached: index / CLASSES % 2 == 1,
                 upstream_class: (index % CLASSES) as u8,
             };
-            *sum.entry(ended).or_default() += count;
+            *counters.ended.entry(ended).or_default() += count;
         }
     }
 }

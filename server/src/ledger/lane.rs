@@ -113,6 +113,7 @@ impl Lane {
             && let Some(end) = &record.end
         {
             state.tally.count(end);
+            state.tally.count_calls(record);
         }
     }
 
@@ -193,7 +194,7 @@ impl Lane {
         counters.arrived += state.arrived;
         counters.in_flight += state.open as u64;
         counters.found_lost += state.found_lost;
-        state.tally.add_to(&mut counters.ended);
+        state.tally.add_to(counters);
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
