@@ -22,6 +22,7 @@ jit = off
 timezone = 'UTC'
 log_timezone = 'UTC'
 log_min_messages = warning
+log_checkpoints = off
 ";
 
 /// Makes a cluster where there is none. It gets its name when it is whole, so that a crash leaves no half of one.
