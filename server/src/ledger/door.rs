@@ -235,3 +235,80 @@ pub fn ring_index(minute: i64) -> usize {
 fn state(kind: Kind, stage: Stage, sent: u8) -> u64 {
     kind as u64 | (stage.code() as u64) << 8 | u64::from(sent) << 16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Micros = 29_000_000 * MINUTE + 17;
+
+    fn with_door(check: impl Fn(&Door, usize)) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let door = Door::open(&dir.path().join("door")).expect("opens");
+        let minute = ring_index(minute_of(AT));
+        door.begin(minute, minute_of(AT));
+        check(&door, minute);
+    }
+
+    #[test]
+    fn a_request_that_was_killed_before_it_was_counted_was_never_there() {
+        with_door(|door, minute| {
+            door.enter(5, minute, Kind::Request, Uuid::from_u128(1), AT);
+            door.enter(6, minute, Kind::Request, Uuid::from_u128(2), AT);
+            assert_eq!(door.minute(minute).arrived, 2);
+            // As if the second store of the second arrival had not happened.
+            let count = door.map.word(RING_AT + minute * MINUTE_WORDS);
+            count.store(count.load(Acquire) - 1, Release);
+            assert_eq!(door.slot(5).map(|slot| slot.id), Some(Uuid::from_u128(1)));
+            assert_eq!(door.slot(6), None);
+        });
+    }
+
+    #[test]
+    fn a_refused_request_is_admitted_by_its_own_count() {
+        with_door(|door, minute| {
+            door.refuse(minute);
+            door.refuse(minute);
+            assert_eq!((door.minute(minute).came(), door.minute(minute).waiting()), (2, 2));
+            door.enter(0, minute, Kind::Refused, Uuid::from_u128(3), AT);
+            assert_eq!((door.minute(minute).came(), door.minute(minute).waiting()), (2, 1));
+            assert_eq!(door.slot(0).map(|slot| slot.kind), Some(Kind::Refused));
+            door.map.word(RING_AT + minute * MINUTE_WORDS + 2).store(0, Release);
+            assert_eq!(door.slot(0), None);
+        });
+    }
+
+    #[test]
+    fn a_slot_tells_how_far_its_request_had_come() {
+        with_door(|door, minute| {
+            door.enter(9, minute, Kind::Request, Uuid::from_u128(4), AT);
+            door.mark(9, Stage::Proxy, 2, 11, 12, -13);
+            let expected = Slot {
+                kind: Kind::Request,
+                id: Uuid::from_u128(4),
+                arrived: AT,
+                stage: Stage::Proxy,
+                sent: 2,
+                route: 11,
+                partner: 12,
+                key: -13,
+            };
+            assert_eq!(door.slot(9), Some(expected));
+            door.leave(9);
+            assert_eq!(door.slot(9), None);
+        });
+    }
+
+    #[test]
+    fn a_place_of_the_ring_that_is_given_on_begins_with_nothing() {
+        with_door(|door, minute| {
+            door.enter(1, minute, Kind::Request, Uuid::from_u128(5), AT);
+            door.refuse(minute);
+            door.set_shipped(minute, 2);
+            door.begin(minute, minute_of(AT) + RING as i64);
+            let expected = Minute { minute: minute_of(AT) + RING as i64, ..Minute::default() };
+            assert_eq!(door.minute(minute), expected);
+            assert_eq!(door.slot(1), None, "its minute is gone");
+        });
+    }
+}

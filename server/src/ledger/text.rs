@@ -20,6 +20,12 @@ pub fn tidy(record: &mut Record) {
     for text in [&mut record.path, &mut record.request_id, &mut record.user_agent] {
         mask_keys(text);
     }
+    for text in [&mut record.method, &mut record.path, &mut record.request_id, &mut record.user_agent] {
+        // PostgreSQL takes any character but this one, and a batch that it refuses would hold up all that follow.
+        if text.contains('\0') {
+            text.retain(|character| character != '\0');
+        }
+    }
     cut(&mut record.method, METHOD);
     cut(&mut record.path, PATH);
     cut(&mut record.request_id, REQUEST_ID);
@@ -49,10 +55,15 @@ fn mask_keys(text: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use app::domain::cache_miss::CacheMiss;
+    use app::domain::outcome::Outcome;
+    use app::domain::stage::Stage;
     use proptest::prelude::*;
     use uuid::Uuid;
 
     use super::*;
+    use crate::ledger::record::End;
+    use crate::ledger::segment::MAX_RECORD;
 
     #[test]
     fn a_key_in_a_path_is_masked_and_its_surroundings_are_kept() {
@@ -70,6 +81,45 @@ mod tests {
         tidy(&mut record);
         assert_eq!(record.path.len(), PATH);
         assert!(record.path.ends_with("/toll_*************************"));
+    }
+
+    #[test]
+    fn a_record_of_the_longest_text_and_the_largest_numbers_fits() {
+        let long = || "ä".repeat(4_000);
+        let mut record = Record {
+            end: Some(End {
+                stage: Stage::Proxy,
+                outcome: Outcome::UpstreamUnreachable,
+                status: u16::MAX,
+                reached: true,
+                upstream_status: u16::MAX,
+            }),
+            route: i64::MIN,
+            partner: i64::MIN,
+            key: i64::MIN,
+            method: long(),
+            path: long(),
+            request_id: long(),
+            address: long(),
+            user_agent: long(),
+            target: long(),
+            bytes_in: u64::MAX,
+            bytes_out: u64::MAX,
+            duration_us: u64::MAX,
+            stage_us: [u64::MAX; 6],
+            tokens_before: Some(f64::MAX),
+            tokens_after: Some(f64::MAX),
+            retry_asked_ms: Some(i64::MIN),
+            retry_waited_ms: Some(i64::MIN),
+            cache_miss: Some(CacheMiss::Stale),
+            metered_locally: true,
+            upstream_calls: u16::MAX,
+            timed: true,
+            ..Record::new(Uuid::max(), i64::MIN)
+        };
+        tidy(&mut record);
+        let bytes = postcard::to_stdvec(&record).expect("encodes").len();
+        assert!(bytes + 64 <= MAX_RECORD, "{bytes}");
     }
 
     proptest! {

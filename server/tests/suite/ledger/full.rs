@@ -56,6 +56,31 @@ async fn a_full_journal_refuses_newcomers_and_lets_all_who_are_inside_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_minute_whose_place_an_unshipped_one_holds_is_refused_and_counted_under_that_one() {
+    let books = Books::new().await;
+    let start_of = OffsetDateTime::now_utc() - time::Duration::minutes(4_096);
+    let clock = Arc::new(Clock::at(start_of));
+    let ledger = Ledger::open(books.dir.path(), clock.clone(), LedgerSettings::default()).unwrap();
+    let lane = ledger.lane(0);
+    forward(lane.arrive().unwrap());
+    clock.set(start_of + time::Duration::minutes(4_096));
+    assert!(lane.arrive().is_err());
+    start(&ledger, &books.db.pool);
+    let (old, now) =
+        ("select arrived from door_minute order by at limit 1", "select count(*) from door_minute");
+    books.until("the old minute is shipped", |_| ledger.backlog() == 0).await;
+    while books.count("select count(*) from request_log").await < 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!((books.count(old).await, books.count(now).await), (2, 1));
+    clock.set(start_of + time::Duration::minutes(4_096));
+    forward(lane.arrive().unwrap());
+    flush(&ledger).await;
+    assert_eq!((books.count(old).await, books.count(now).await), (2, 2));
+    assert_eq!(books.count("select count(*) from request_log").await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn refusals_outlive_a_kill() {
     let books = Books::new().await;
     let ledger = small(&books);

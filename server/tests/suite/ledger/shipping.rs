@@ -106,6 +106,48 @@ async fn a_batch_whose_answer_was_lost_counts_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_batch_whose_mark_has_been_moved_writes_nothing() {
+    let books = Books::new().await;
+    let ledger = books.open(1);
+    start(&ledger, &books.db.pool);
+    let lane = ledger.lane(0);
+    forward(lane.arrive().unwrap());
+    books.until("the first is shipped", |f| f.reached_upstream == 1).await;
+    // As if a statement that was given up had come through after all, and had brought record 2.
+    let moved = "update lane set shipped = 2, batch = batch + 1";
+    sqlx::query(moved).execute(&books.db.pool).await.unwrap();
+    forward(lane.arrive().unwrap());
+    books.until("the second has been passed over", |_| ledger.backlog() == 0).await;
+    assert_eq!(books.count("select count(*) from request_log").await, 1);
+    forward(lane.arrive().unwrap());
+    flush(&ledger).await;
+    assert_eq!(books.count("select count(*) from request_log").await, 2);
+    assert_eq!(books.count("select max(seq) from request_log").await, 3);
+    let funnel = books.funnel().await;
+    assert_eq!(
+        (funnel.arrived, funnel.unaccounted),
+        (3, Some(1)),
+        "the one that nobody has written is missed"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_that_the_database_does_not_take_does_not_hold_up_the_books() {
+    let books = Books::new().await;
+    let ledger = books.open(1);
+    start(&ledger, &books.db.pool);
+    let mut entry = ledger.lane(0).arrive().unwrap();
+    entry.record.path = "/a\0b".into();
+    entry.record.user_agent = "\0\u{fffd}\u{10ffff}".into();
+    entry.record.bytes_out = u64::MAX;
+    entry.record.tokens_after = Some(f64::NAN);
+    forward(entry);
+    flush(&ledger).await;
+    books.assert_closed(1).await;
+    assert_eq!(books.count("select count(*) from request_log where path = '/ab'").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_away_the_journal_keeps_what_comes() {
     let books = Books::new().await;
     let flaky = Flaky::before(&books.db.url).await;
