@@ -10,6 +10,7 @@ use crate::domain::stage::Stage;
 use crate::domain::window::{Grain, Window};
 
 pub mod audit;
+mod recount;
 
 /// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
 /// journal is found. Seconds.

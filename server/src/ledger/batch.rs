@@ -5,9 +5,10 @@ use std::io;
 
 use super::door::ring_index;
 use super::journal::{Place, delete};
-use super::lane::{Lane, State};
+use super::lane::Lane;
 use super::record::Record;
 use super::segment::HEADER;
+use super::state::State;
 
 /// Segments looked at for one batch: enough for records of any length.
 const SEGMENTS: usize = 3;

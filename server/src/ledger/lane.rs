@@ -5,16 +5,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use app::domain::outcome::Outcome;
-use app::domain::stage::Stage;
 use uuid::Uuid;
 
-use super::counters::{Counters, Tally};
+use super::counters::Counters;
 use super::door::{Door, Kind, MINUTE, RING, holdable, minute_of, ring_index};
 use super::entry::Entry;
 use super::journal::Journal;
-use super::record::{End, Record};
+use super::record::Record;
 use super::segment::Segment;
+use super::state::{State, refused};
 use crate::clock::{Clock, Micros};
 
 /// The books have no room for another request. It is counted, and its record follows when there is room.
@@ -33,58 +32,10 @@ pub struct Lane {
     state: Mutex<State>,
 }
 
-pub(super) struct State {
-    free: Vec<u32>,
-    /// Slots taken.
-    pub open: usize,
-    /// What is inside or unshipped, by place in the ring of minutes.
-    pub minutes: Vec<Inside>,
-    /// Places of the ring that the database does not know all of.
-    pub dirty: Vec<u16>,
-    /// The place counted at last.
-    last: usize,
-    /// Refused requests without a record.
-    pub waiting: u64,
-    pub journal: Journal,
-    /// Up to which record everything is shipped.
-    pub shipped: u64,
-    tally: Tally,
-    arrived: u64,
-    found_lost: u64,
-}
-
-/// Of one minute: requests whose slot is open, and records that are not shipped.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Inside {
-    pub open: u32,
-    pub unshipped: u64,
-    pub dirty: bool,
-}
-
 impl Lane {
     /// A lane as recovery found it. Slots that are open in the door's file are not taken yet.
     pub(super) fn new(number: i16, door: Door, journal: Journal, clock: Arc<Clock>) -> Lane {
-        let shipped = door.shipped_mark();
-        let mut state = State {
-            free: (0..super::door::SLOTS as u32).rev().collect(),
-            open: 0,
-            minutes: vec![Inside::default(); RING],
-            dirty: Vec::with_capacity(RING),
-            last: 0,
-            waiting: 0,
-            journal,
-            shipped,
-            tally: Tally::new(),
-            arrived: 0,
-            found_lost: 0,
-        };
-        for index in 0..RING {
-            let minute = door.minute(index);
-            state.waiting += minute.waiting();
-            if !minute.is_empty() && minute.came() != minute.shipped {
-                state.touch(index);
-            }
-        }
+        let state = State::new(&door, journal);
         Lane { number, door, clock, state: Mutex::new(state) }
     }
 
@@ -203,80 +154,6 @@ impl Lane {
     }
 }
 
-impl State {
-    /// Counts an arrival and takes a slot, if slot, minute and journal have room: for its record too, and for those of
-    /// all who are inside.
-    fn admit(&mut self, door: &Door, kind: Kind, id: Uuid, arrived: Micros) -> Option<u32> {
-        let index = self.place(door, minute_of(arrived))?;
-        if !self.journal.make_room(self.open + 1) {
-            return None;
-        }
-        let slot = self.free.pop()?;
-        door.enter(slot as usize, index, kind, id, arrived);
-        self.open += 1;
-        self.minutes[index].open += 1;
-        self.touch(index);
-        Some(slot)
-    }
-
-    /// Counts a request that found no room, under its minute or, if the ring is full, under the last one that had a place.
-    fn refuse(&mut self, door: &Door, minute: i64) {
-        let index = self.place(door, minute).unwrap_or(self.last);
-        door.refuse(index);
-        self.waiting += 1;
-        self.touch(index);
-        self.tally.count(&FULL);
-    }
-
-    /// The minute's place in the ring, unless another minute that is not shipped has it.
-    fn place(&mut self, door: &Door, minute: i64) -> Option<usize> {
-        let index = ring_index(minute);
-        let held = door.minute(index);
-        if held.minute != minute {
-            let inside = self.minutes[index];
-            let unshipped = inside.open > 0 || inside.unshipped > 0 || held.waiting() > 0;
-            if !held.is_empty() && (unshipped || held.came() != held.shipped) {
-                return None;
-            }
-            door.begin(index, minute);
-        }
-        self.last = index;
-        Some(index)
-    }
-
-    /// Appends the record, then frees the slot: killed in between, recovery finds the record and frees the slot.
-    fn close(&mut self, door: &Door, slot: u32, record: &Record) -> bool {
-        let minute = minute_of(record.arrived);
-        if let Err(error) = self.journal.append(minute, record) {
-            // `admit` keeps room for every open slot, so this is a defect. The slot stays open and thereby in the books.
-            tracing::error!(id = %record.id, %error, "a request could not be settled");
-            return false;
-        }
-        door.leave(slot as usize);
-        self.free.push(slot);
-        self.open -= 1;
-        let index = ring_index(minute);
-        self.minutes[index].open -= 1;
-        self.minutes[index].unshipped += 1;
-        self.touch(index);
-        true
-    }
-
-    pub fn touch(&mut self, index: usize) {
-        if !self.minutes[index].dirty {
-            self.minutes[index].dirty = true;
-            self.dirty.push(index as u16);
-        }
-    }
-}
-
-const FULL: End =
-    End { stage: Stage::Route, outcome: Outcome::BooksFull, status: 503, reached: false, upstream_status: 0 };
-
-pub(super) fn refused(id: Uuid, arrived: Micros) -> Record {
-    Record { end: Some(FULL), request_id: id.to_string(), ..Record::new(id, arrived) }
-}
-
 /// A UUIDv7 of this time. The microseconds go where RFC 9562 §6.2 (method 3) has them, so that ids sort by arrival.
 fn id_at(at: Micros) -> Uuid {
     let mut random: [u8; 10] = rand::random();
@@ -288,9 +165,11 @@ fn id_at(at: Micros) -> Uuid {
 #[cfg(test)]
 mod tests {
     use app::domain::outcome::Outcome;
+    use app::domain::stage::Stage;
     use time::OffsetDateTime;
 
     use super::*;
+    use crate::ledger::record::End;
     use crate::ledger::{Ledger, LedgerSettings};
 
     #[test]

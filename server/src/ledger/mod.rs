@@ -17,6 +17,7 @@ pub mod recorded;
 mod recovery;
 mod segment;
 mod shipper;
+mod state;
 mod statement;
 mod text;
 

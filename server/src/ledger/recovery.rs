@@ -11,9 +11,10 @@ use uuid::Uuid;
 
 use super::door::{Door, Kind, SLOTS, Slot};
 use super::journal::{Chain, Journal, Limits};
-use super::lane::{Lane, refused};
+use super::lane::Lane;
 use super::record::{End, Record};
 use super::segment::{HEADER, Segment};
+use super::state::refused;
 use crate::clock::Clock;
 
 /// Opens a lane's folder, making it if need be, and settles what was left open.
