@@ -6,5 +6,6 @@ pub mod funnel;
 pub mod histogram;
 pub mod key_text;
 pub mod outcome;
+pub mod span;
 pub mod stage;
 pub mod window;

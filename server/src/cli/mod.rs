@@ -21,6 +21,7 @@ mod keys;
 mod migrate;
 mod serve;
 mod usage;
+mod users;
 pub mod window;
 
 use database::Database;
@@ -48,6 +49,7 @@ enum Command {
     Funnel(funnel::FunnelArgs),
     Audit(audit::AuditArgs),
     Migrate(migrate::Args),
+    Users(users::Args),
 }
 
 pub fn main() -> ExitCode {
@@ -88,7 +90,7 @@ async fn with_database(command: Command, name: &str, config: &Config) -> anyhow:
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let database = Database::open(config, name).await?;
     let done = tokio::select! {
-        done = dispatch(command, &database) => done,
+        done = dispatch(command, &database, config) => done,
         _ = interrupt.recv() => Ok(ExitCode::from(130)),
         _ = terminate.recv() => Ok(ExitCode::from(143)),
     };
@@ -96,7 +98,7 @@ async fn with_database(command: Command, name: &str, config: &Config) -> anyhow:
     done
 }
 
-async fn dispatch(command: Command, database: &Database) -> anyhow::Result<ExitCode> {
+async fn dispatch(command: Command, database: &Database, config: &Config) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(_) => unreachable!("serve opens its database itself"),
         Command::Apply(args) => apply::run(args, &database.pool).await,
@@ -105,6 +107,7 @@ async fn dispatch(command: Command, database: &Database) -> anyhow::Result<ExitC
         Command::Funnel(args) => funnel::run(args, &database.pool).await,
         Command::Audit(args) => audit::run(args, &database.pool).await,
         Command::Migrate(args) => migrate::run(args, &database.pool).await,
+        Command::Users(args) => users::run(args, &database.pool, &config.public_url).await,
     }
 }
 
@@ -119,6 +122,7 @@ impl Command {
             Command::Funnel(_) => "toll funnel",
             Command::Audit(_) => "toll audit",
             Command::Migrate(_) => "toll migrate",
+            Command::Users(_) => "toll users",
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use app::people::first_ops_link;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use sqlx::PgPool;
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,6 +17,7 @@ use crate::config::flags::AllFlags;
 use crate::data_dir;
 use crate::listener::GRACE;
 use crate::node::Node;
+use crate::portal::{self, PortalState};
 use crate::postgres::PrivatePostgres;
 use crate::telemetry::admin;
 
@@ -98,12 +100,21 @@ async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -
         Some(address) => Some(admin::bind(address).await?),
         None => None,
     };
-    let node = Node::start(&config, db, axum::Router::new()).await?;
+    let state = PortalState {
+        db: db.clone(),
+        public_url: config.public_url.clone(),
+        site_dir: config.site_dir.clone(),
+    };
+    let node = Node::start(&config, db.clone(), portal::router(state)).await?;
     if let Some(listener) = admin {
         tracing::info!("metrics and health on http://{}", listener.local_addr()?);
         tokio::spawn(admin::serve(listener, node.probe()));
     }
     say(&format!("Toll serves {}", config.url_of(node.address)));
+    if let Some(link) = first_ops_link(&db, &config.public_url).await? {
+        say("Nobody has an account yet. This link makes the first operator, once, within 72 hours:");
+        say(&link);
+    }
     let _gone = shutdown.wait_for(|stop| *stop).await;
     node.stop().await
 }

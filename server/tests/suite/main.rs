@@ -9,6 +9,8 @@ mod command_line;
 mod keys;
 mod ledger;
 mod manifest;
+mod people;
+mod portal;
 mod private_postgres;
 mod quota;
 mod schema;

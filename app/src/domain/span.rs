@@ -1,0 +1,129 @@
+//! The time window of a screen, as its URL says it: `last=6h`, or `from=…&to=…`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use time::{Duration, OffsetDateTime, PrimitiveDateTime, macros::format_description};
+
+use super::window::{Window, WindowError, parse_span, parse_time};
+
+/// What the window picker offers: value in the URL, name on the screen.
+pub const OFFERED: [(&str, &str); 6] =
+    [("15m", "15 m"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("7d", "7 d"), ("30d", "30 d")];
+
+const DEFAULT: Duration = Duration::HOUR;
+
+/// A window that moves with the clock, or one that stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    Last(Duration),
+    Between(Window),
+}
+
+impl Span {
+    /// Reads the parameters of a URL. What makes no sense gives the default, the last hour: a link never fails for it.
+    pub fn from_url(last: Option<&str>, from: Option<&str>, to: Option<&str>) -> Span {
+        if let (Some(from), Some(to)) = (from, to)
+            && let Ok(window) = between(from, to)
+        {
+            return Span::Between(window);
+        }
+        Span::Last(last.and_then(|last| parse_span(last).ok()).unwrap_or(DEFAULT))
+    }
+
+    /// The parameters that `from_url` reads.
+    pub fn to_url(self) -> String {
+        match self {
+            Span::Last(span) => format!("last={}", short(span)),
+            // Neither digits nor these signs need an escape in a query.
+            Span::Between(window) => format!("from={}&to={}", minute(window.from), minute(window.to)),
+        }
+    }
+
+    pub fn window(self, now: OffsetDateTime) -> Window {
+        match self {
+            Span::Last(span) => Window::last(span, now),
+            Span::Between(window) => window,
+        }
+    }
+
+    /// Whether it moves, so that looking again is worth it.
+    pub fn is_live(self) -> bool {
+        matches!(self, Span::Last(_))
+    }
+}
+
+/// As a server function takes it.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Span::Last(span) => write!(f, "{}", short(*span)),
+            Span::Between(window) => write!(f, "{}/{}", minute(window.from), minute(window.to)),
+        }
+    }
+}
+
+impl FromStr for Span {
+    type Err = WindowError;
+
+    fn from_str(text: &str) -> Result<Span, WindowError> {
+        match text.split_once('/') {
+            Some((from, to)) => Ok(Span::Between(between(from, to)?)),
+            None => Ok(Span::Last(parse_span(text)?)),
+        }
+    }
+}
+
+fn between(from: &str, to: &str) -> Result<Window, WindowError> {
+    Window::new(instant(from)?, instant(to)?)
+}
+
+/// RFC 3339, also without seconds, or what a `datetime-local` field sends, which is taken as UTC.
+fn instant(text: &str) -> Result<OffsetDateTime, WindowError> {
+    let local = format_description!("[year]-[month]-[day]T[hour]:[minute]");
+    match PrimitiveDateTime::parse(text.strip_suffix('Z').unwrap_or(text), local) {
+        Ok(time) => Ok(time.assume_utc()),
+        Err(_) => parse_time(text),
+    }
+}
+
+fn minute(at: OffsetDateTime) -> String {
+    let (hour, minute, _) = at.time().as_hms();
+    format!("{}T{hour:02}:{minute:02}Z", at.date())
+}
+
+fn short(span: Duration) -> String {
+    let seconds = span.whole_seconds();
+    for (unit, size) in [("d", 86_400), ("h", 3_600), ("m", 60)] {
+        // A day is written as 24 h, as the picker offers it.
+        if seconds % size == 0 && (unit != "d" || seconds > size) {
+            return format!("{}{unit}", seconds / size);
+        }
+    }
+    format!("{seconds}s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_offered_window_and_any_absolute_one_comes_back_from_its_link() {
+        for (value, _) in OFFERED {
+            let span = Span::from_url(Some(value), None, None);
+            assert_eq!(span.to_url(), format!("last={value}"));
+            assert_eq!(value.parse(), Ok(span));
+        }
+        let span = Span::from_url(None, Some("2026-01-01T10:00"), Some("2026-01-01T11:30:00+01:00"));
+        assert_eq!(span.to_url(), "from=2026-01-01T10:00Z&to=2026-01-01T10:30Z");
+        assert_eq!(span.to_string().parse(), Ok(span));
+    }
+
+    #[test]
+    fn a_link_that_makes_no_sense_shows_the_last_hour() {
+        let hour = Span::Last(Duration::HOUR);
+        assert_eq!(Span::from_url(None, None, None), hour);
+        assert_eq!(Span::from_url(Some("soon"), None, None), hour);
+        assert_eq!(Span::from_url(None, Some("2026-01-02T00:00"), Some("2026-01-01T00:00")), hour);
+    }
+}

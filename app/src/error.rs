@@ -1,0 +1,103 @@
+//! What a browser may be told when something fails: written for people, never a cause's own text.
+
+use leptos::server_fn::codec::JsonEncoding;
+use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
+use serde::{Deserialize, Serialize};
+
+/// Why a server function did not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Error {
+    #[error("You are signed out.")]
+    SignedOut,
+    #[error("This page is not yours to see.")]
+    Forbidden,
+    #[error("There is nothing here.")]
+    NotFound,
+    /// What was sent cannot be taken; the text says what to change.
+    #[error("{0}")]
+    Invalid(String),
+    #[error("Too many attempts. Wait {minutes} minutes and try again.")]
+    TooManyAttempts { minutes: u32 },
+    /// The browser could not reach Toll.
+    #[error("Toll cannot be reached.")]
+    Unreachable,
+    /// Toll's own fault; the cause is in its log.
+    #[error("Something failed on Toll's side. It has been logged.")]
+    Internal,
+}
+
+impl Error {
+    pub fn status(&self) -> u16 {
+        match self {
+            Error::SignedOut => 401,
+            Error::Forbidden => 403,
+            Error::NotFound => 404,
+            Error::Invalid(_) => 422,
+            Error::TooManyAttempts { .. } => 429,
+            Error::Unreachable | Error::Internal => 500,
+        }
+    }
+}
+
+impl FromServerFnError for Error {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(value: ServerFnErrorErr) -> Self {
+        match value {
+            ServerFnErrorErr::Request(_) => Error::Unreachable,
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
+                Error::Invalid("The form was incomplete.".into())
+            }
+            _ => Error::Internal,
+        }
+    }
+}
+
+#[cfg(feature = "ssr")]
+mod on_the_server {
+    use std::fmt::Display;
+    use std::future::Future;
+
+    use http::{Method, StatusCode, header, request::Parts};
+    use leptos::prelude::use_context;
+    use leptos_axum::ResponseOptions;
+
+    use super::Error;
+
+    impl Error {
+        /// Logs the cause, here and only here, and keeps it from the browser.
+        pub fn internal(cause: impl Display) -> Error {
+            tracing::error!(%cause, "a screen failed");
+            Error::Internal
+        }
+    }
+
+    impl From<sqlx::Error> for Error {
+        fn from(cause: sqlx::Error) -> Error {
+            Error::internal(cause)
+        }
+    }
+
+    /// Gives the response the status of what went wrong. A form that was posted without scripts keeps its redirect:
+    /// the page it leads back to shows the error.
+    pub async fn answer<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let result = work.await;
+        if let Err(error) = &result
+            && let (Some(request), Some(response)) =
+                (use_context::<Parts>(), use_context::<ResponseOptions>())
+            && !is_plain_form(&request)
+            && let Ok(status) = StatusCode::from_u16(error.status())
+        {
+            response.set_status(status);
+        }
+        result
+    }
+
+    fn is_plain_form(request: &Parts) -> bool {
+        let accept = request.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        request.method == Method::POST && accept.is_some_and(|accept| accept.contains("text/html"))
+    }
+}
+
+#[cfg(feature = "ssr")]
+pub use on_the_server::answer;

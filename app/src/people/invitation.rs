@@ -1,0 +1,155 @@
+//! One-time links: whoever holds one sets a password and has an account. Good for 72 hours.
+
+use sqlx::{PgConnection, PgPool};
+
+use super::normal_email;
+use super::password::{self, PasswordError};
+use crate::session::store::{hash, new_token};
+
+const VALID_HOURS: i32 = 72;
+
+/// What an account will be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InviteAs {
+    Ops,
+    /// The partner's id.
+    Partner(i64),
+}
+
+/// A link that can still be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invitation {
+    /// Absent for the first operator, who names it.
+    pub email: Option<String>,
+    pub partner: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum InviteError {
+    #[error("{0:?} is no e-mail address")]
+    NoAddress(String),
+    #[error("{0} has an account already")]
+    Exists(String),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AcceptError {
+    #[error("This link was used, or is older than {VALID_HOURS} hours. Ask for a new one.")]
+    Over,
+    #[error("This is no e-mail address.")]
+    NoAddress,
+    #[error("There is an account with this address already. Sign in instead.")]
+    Exists,
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Where a token is used.
+pub fn link(public_url: &str, token: &str) -> String {
+    format!("{}/invite/{token}", public_url.trim_end_matches('/'))
+}
+
+/// Invites an address and returns the link's token.
+pub async fn invite(db: &PgPool, email: &str, role: InviteAs) -> Result<String, InviteError> {
+    let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
+    let exists: bool = sqlx::query_scalar("select exists (select from person where email = $1)")
+        .bind(&email)
+        .fetch_one(db)
+        .await?;
+    if exists {
+        return Err(InviteError::Exists(email));
+    }
+    let mut connection = db.acquire().await?;
+    Ok(insert(&mut connection, Some(&email), role).await?)
+}
+
+/// While nobody has an account: a fresh link that makes the first operator, in place of any given out before.
+pub async fn first_ops_link(db: &PgPool, public_url: &str) -> sqlx::Result<Option<String>> {
+    let mut transaction = db.begin().await?;
+    let deserted: bool =
+        sqlx::query_scalar("select not exists (select from person)").fetch_one(&mut *transaction).await?;
+    if !deserted {
+        return Ok(None);
+    }
+    sqlx::query("delete from invitation where email is null").execute(&mut *transaction).await?;
+    let token = insert(&mut transaction, None, InviteAs::Ops).await?;
+    transaction.commit().await?;
+    Ok(Some(link(public_url, &token)))
+}
+
+async fn insert(db: &mut PgConnection, email: Option<&str>, role: InviteAs) -> sqlx::Result<String> {
+    let token = new_token();
+    let (name, partner) = match role {
+        InviteAs::Ops => ("ops", None),
+        InviteAs::Partner(id) => ("partner", Some(id)),
+    };
+    sqlx::query(
+        "insert into invitation (token_hash, email, role, partner_id, expires_at)
+         values ($1, $2, $3, $4, now() + make_interval(hours => $5))",
+    )
+    .bind(hash(&token))
+    .bind(email)
+    .bind(name)
+    .bind(partner)
+    .bind(VALID_HOURS)
+    .execute(db)
+    .await?;
+    Ok(token)
+}
+
+/// The invitation behind a token, if it can still be used.
+pub async fn find_invitation(db: &PgPool, token: &str) -> sqlx::Result<Option<Invitation>> {
+    let found: Option<(Option<String>, Option<String>)> = sqlx::query_as(
+        "select invitation.email, partner.name
+         from invitation left join partner on partner.id = invitation.partner_id
+         where token_hash = $1 and used_at is null and expires_at > now() and partner.retired_at is null",
+    )
+    .bind(hash(token))
+    .fetch_optional(db)
+    .await?;
+    Ok(found.map(|(email, partner)| Invitation { email, partner }))
+}
+
+/// Uses the link: makes the account and returns the person's id. `email` counts only where the invitation names none.
+/// On an error the link stays good.
+pub async fn accept(db: &PgPool, token: &str, email: &str, password: &str) -> Result<i64, AcceptError> {
+    let invitation = find_invitation(db, token).await?.ok_or(AcceptError::Over)?;
+    let email = match invitation.email {
+        Some(email) => email,
+        None => normal_email(email).ok_or(AcceptError::NoAddress)?,
+    };
+    let password_hash = password::hash(password).await?;
+    let mut transaction = db.begin().await?;
+    // Two who hold the same link: the row lock lets one through.
+    let role: Option<(String, Option<i64>, bool)> = sqlx::query_as(
+        "update invitation set used_at = now()
+         where token_hash = $1 and used_at is null and expires_at > now()
+         returning role, partner_id, email is null",
+    )
+    .bind(hash(token))
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let (role, partner, is_first) = role.ok_or(AcceptError::Over)?;
+    let person: Option<i64> = sqlx::query_scalar(
+        "insert into person (email, role, partner_id, password_hash)
+         select $1, $2, $3, $4
+         -- The link that names nobody makes the first account, never a second.
+         where not $5 or not exists (select from person)
+         on conflict (email) do nothing
+         returning id",
+    )
+    .bind(&email)
+    .bind(&role)
+    .bind(partner)
+    .bind(&password_hash)
+    .bind(is_first)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let person = person.ok_or(if is_first { AcceptError::Over } else { AcceptError::Exists })?;
+    transaction.commit().await?;
+    Ok(person)
+}

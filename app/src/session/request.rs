@@ -1,0 +1,83 @@
+//! The session of the request that is being answered, by way of leptos' context.
+
+use std::net::SocketAddr;
+
+use axum::extract::ConnectInfo;
+use http::request::Parts;
+use http::{HeaderValue, header::SET_COOKIE};
+use leptos::prelude::use_context;
+use leptos_axum::ResponseOptions;
+
+use super::{Role, Viewer, cookie, store};
+use crate::error::Error;
+use crate::site::Site;
+
+/// The address that sign-in attempts are counted by; the listener puts it into the request's extensions.
+pub fn client_address() -> String {
+    let parts = use_context::<Parts>();
+    let address = parts.as_ref().and_then(|parts| parts.extensions.get::<ConnectInfo<SocketAddr>>());
+    address.map_or_else(|| "unknown".to_owned(), |address| address.ip().to_canonical().to_string())
+}
+
+fn token(site: &Site) -> Option<String> {
+    use_context::<Parts>().and_then(|parts| cookie::read(&parts.headers, site.is_secure()))
+}
+
+/// The person who asks, if signed in.
+pub async fn viewer() -> Result<Option<Viewer>, Error> {
+    let site = Site::current()?;
+    match token(&site) {
+        Some(token) => Ok(store::find(&site.db, &token).await?),
+        None => Ok(None),
+    }
+}
+
+/// First line of every server function of operators.
+pub async fn require_ops() -> Result<Viewer, Error> {
+    match viewer().await? {
+        Some(viewer) if viewer.role == Role::Ops => Ok(viewer),
+        Some(_) => Err(Error::Forbidden),
+        None => Err(Error::SignedOut),
+    }
+}
+
+/// First line of every server function of partners: the id of the partner whose person asks.
+pub async fn require_partner() -> Result<i64, Error> {
+    match viewer().await?.map(|viewer| viewer.role) {
+        Some(Role::Partner { id, .. }) => Ok(id),
+        Some(Role::Ops) => Err(Error::Forbidden),
+        None => Err(Error::SignedOut),
+    }
+}
+
+/// Signs a person in: a new token, whatever the browser brought along.
+pub async fn begin(site: &Site, person: i64) -> Result<Viewer, Error> {
+    if let Some(old) = token(site) {
+        store::end(&site.db, &old).await?;
+    }
+    let token = store::create(&site.db, person).await?;
+    let viewer = store::find(&site.db, &token).await?.ok_or(Error::Forbidden)?;
+    set_cookie(&token, store::MAX_DAYS as u32 * 24 * 60 * 60, site.is_secure())?;
+    Ok(viewer)
+}
+
+/// Signs the person out, here or wherever they are signed in.
+pub async fn end(everywhere: bool) -> Result<(), Error> {
+    let site = Site::current()?;
+    if let Some(token) = token(&site) {
+        if everywhere {
+            store::end_everywhere(&site.db, &token).await?;
+        } else {
+            store::end(&site.db, &token).await?;
+        }
+    }
+    set_cookie("", 0, site.is_secure())
+}
+
+fn set_cookie(token: &str, seconds: u32, secure: bool) -> Result<(), Error> {
+    let response =
+        use_context::<ResponseOptions>().ok_or_else(|| Error::internal("no response in the context"))?;
+    let value = HeaderValue::from_str(&cookie::write(token, seconds, secure)).map_err(Error::internal)?;
+    response.append_header(SET_COOKIE, value);
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! What the portal's server functions and pages need of the process they run in.
+
+use std::path::Path;
+
+use leptos::prelude::use_context;
+use serde::Deserialize;
+use sqlx::PgPool;
+
+use crate::error::Error;
+
+/// Handed to every page and server function as context.
+#[derive(Clone, Debug)]
+pub struct Site {
+    pub db: PgPool,
+    /// Where people reach Toll, without a slash at the end.
+    pub public_url: String,
+    pub assets: Assets,
+}
+
+/// Paths of the built files, whose names carry a hash of their content.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Assets {
+    #[serde(rename = "toll_js")]
+    pub js: String,
+    #[serde(rename = "toll_wasm")]
+    pub wasm: String,
+    #[serde(rename = "toll_css")]
+    pub css: String,
+    #[serde(rename = "echarts_js")]
+    pub echarts: String,
+}
+
+impl Assets {
+    /// Reads what the build wrote. Errors: the site was not built, or not whole.
+    pub fn read(site_dir: &Path) -> std::io::Result<Assets> {
+        let text = std::fs::read(site_dir.join("assets.json"))?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+}
+
+impl Site {
+    pub fn current() -> Result<Site, Error> {
+        use_context().ok_or_else(|| Error::internal("no Site in the context"))
+    }
+
+    /// Cookies are for https only where people come by https.
+    pub fn is_secure(&self) -> bool {
+        self.public_url.starts_with("https://")
+    }
+}

@@ -1,0 +1,285 @@
+//! The books: from arrivals down to the upstream, as a subtraction whose bars are the funnel.
+
+use std::cmp::Reverse;
+
+use leptos::prelude::*;
+
+use super::numbers::{grouped, percent};
+use crate::domain::funnel::Funnel;
+use crate::domain::outcome::Outcome;
+use crate::domain::stage::Stage;
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+struct Line {
+    class: String,
+    label: &'static str,
+    why: String,
+    bar: Bar,
+    number: String,
+    percent: String,
+}
+
+/// What a row draws, in per cent of arrivals: how far in it begins, what goes on, what ends here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bar {
+    start: f64,
+    go: f64,
+    stop: f64,
+}
+
+impl Bar {
+    /// `go` and `stop` requests of `arrived`, in the middle.
+    fn centred(go: u64, stop: u64, arrived: u64) -> Bar {
+        let share = |part: u64| part as f64 / arrived.max(1) as f64 * 100.0;
+        Bar { start: 50.0 - share(go + stop) / 2.0, go: share(go), stop: share(stop) }
+    }
+}
+
+/// What a stage's line is called.
+fn stage_line(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Route => "No route",
+        Stage::Key => "No key",
+        Stage::Quota => "Quota",
+        Stage::Cache => "Served by cache",
+        Stage::Breaker => "Breaker",
+        Stage::Proxy => "Could not be sent",
+    }
+}
+
+/// Why requests ended at a stage, most frequent first, each with its title.
+pub fn reasons(funnel: &Funnel, stage: Stage) -> Vec<(u64, &str)> {
+    let line = funnel.stage(stage);
+    let mut reasons: Vec<(u64, &str)> = if stage == Stage::Proxy {
+        never_sent(funnel)
+    } else {
+        line.outcomes.iter().map(|(name, count)| (*count, title(name))).collect()
+    };
+    reasons.retain(|(count, _)| *count > 0);
+    reasons.sort_by_key(|(count, _)| Reverse(*count));
+    reasons
+}
+
+/// At the proxy some outcomes always mean that nothing was sent; what remains left, or failed, just before.
+fn never_sent(funnel: &Funnel) -> Vec<(u64, &'static str)> {
+    let line = funnel.stage(Stage::Proxy);
+    let always = [Outcome::UpstreamUnreachable, Outcome::BodyTooLarge, Outcome::RequestTimeout];
+    let mut reasons = always
+        .map(|outcome| (line.outcomes.get(outcome.name()).copied().unwrap_or(0), outcome.title()))
+        .to_vec();
+    let named: u64 = reasons.iter().map(|(count, _)| count).sum();
+    reasons.push((line.stopped.saturating_sub(named), "Ended before being sent"));
+    reasons
+}
+
+fn title(name: &str) -> &str {
+    match Outcome::from_name(name) {
+        Some(outcome) => outcome.title(),
+        None => name,
+    }
+}
+
+/// For use within a sentence; abbreviations stay.
+pub fn lower_first(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => title.to_owned(),
+    }
+}
+
+/// Under the stage's name, so it is not said again: "204 missing · 96 revoked".
+fn why(funnel: &Funnel, stage: Stage) -> String {
+    let reasons = reasons(funnel, stage).into_iter().map(|(count, title)| {
+        let title = lower_first(title);
+        let short = title.strip_prefix(stage.name()).map_or(title.as_str(), str::trim_start);
+        format!("{} {short}", grouped(count))
+    });
+    reasons.collect::<Vec<_>>().join(" · ")
+}
+
+/// All rows, top to bottom.
+fn lines(funnel: &Funnel) -> Vec<Line> {
+    let line = |class: String, label: &'static str, why: String, bar: Bar, count: u64| Line {
+        class,
+        label,
+        why,
+        bar,
+        number: grouped(count),
+        percent: percent(count, funnel.arrived),
+    };
+    let bar = |go, stop| Bar::centred(go, stop, funnel.arrived);
+    let mut lines =
+        vec![line("arrived".into(), "Arrived", String::new(), bar(funnel.arrived, 0), funnel.arrived)];
+    for stage in &funnel.stages {
+        // The proxy is no stage that refuses: its line is there when it has something to say.
+        if stage.stage != Stage::Proxy || stage.stopped > 0 {
+            let class = format!("minus stage-{}", stage.stage.name());
+            let bar = bar(stage.passed, stage.stopped);
+            lines.push(line(class, stage_line(stage.stage), why(funnel, stage.stage), bar, stage.stopped));
+        }
+    }
+    let reached = funnel.reached_upstream;
+    if let Some(in_flight) = funnel.in_flight.filter(|in_flight| *in_flight > 0) {
+        let why = "came in, not answered yet".to_owned();
+        lines.push(line("minus in-flight".into(), "In flight", why, bar(reached, in_flight), in_flight));
+    }
+    lines.push(line(
+        "sum stage-proxy".into(),
+        "Reached the upstream",
+        String::new(),
+        bar(0, reached),
+        reached,
+    ));
+
+    let statuses = &funnel.statuses;
+    let start = bar(0, reached).start;
+    for (class, label, count, always) in [
+        ("", "answered 1xx", statuses.informational, false),
+        ("", "answered 2xx", statuses.success, true),
+        ("", "answered 3xx", statuses.redirection, true),
+        ("fault-caller", "answered 4xx", statuses.client_error, true),
+        ("fault-upstream", "answered 5xx", statuses.server_error, true),
+        ("fault-upstream", "no answer", statuses.no_answer, false),
+    ] {
+        if always || count > 0 {
+            let bar = Bar { start, ..bar(0, count) };
+            lines.push(line(format!("answer {class}"), label, String::new(), bar, count));
+        }
+    }
+    lines.push(unaccounted(funnel));
+    lines
+}
+
+/// The last line, always there: what the door saw and no outcome names.
+fn unaccounted(funnel: &Funnel) -> Line {
+    let missing = funnel.unaccounted.unwrap_or(0);
+    let (class, why) = match missing {
+        0 if funnel.unaccounted.is_none() => ("foot", "arrivals are the sum: the door knows no partners"),
+        0 => ("foot", ""),
+        1.. => ("foot wrong", "came in, and no outcome names them: toll audit finds node and minute"),
+        _ => ("foot wrong", "more ended than came in: toll audit finds node and minute"),
+    };
+    let sign = if missing < 0 { "−" } else { "" };
+    Line {
+        class: class.into(),
+        label: "Unaccounted",
+        why: why.into(),
+        bar: Bar::default(),
+        number: format!("{sign}{}", grouped(missing.unsigned_abs())),
+        percent: String::new(),
+    }
+}
+
+#[component]
+pub fn Books(#[prop(into)] funnel: Signal<Funnel>) -> impl IntoView {
+    view! {
+        <table class="books" role="table">
+            <thead class="visually-hidden" role="rowgroup">
+                <tr role="row">
+                    <th role="columnheader">"Line"</th>
+                    <th role="columnheader">"Drawn"</th>
+                    <th role="columnheader">"Requests"</th>
+                    <th role="columnheader">"Of arrivals"</th>
+                </tr>
+            </thead>
+            <tbody role="rowgroup">
+                {move || lines(&funnel.read()).into_iter().map(row).collect::<Vec<_>>()}
+            </tbody>
+        </table>
+    }
+    .into_any()
+}
+
+/// Widths are attributes of SVG, since style attributes are what the content security policy forbids.
+fn row(line: Line) -> impl IntoView {
+    let percent = |share: f64| format!("{share:.2}%");
+    let Bar { start, go, stop } = line.bar;
+    view! {
+        <tr class=line.class role="row">
+            <th scope="row" role="rowheader">
+                <span class="dot" aria-hidden="true"></span>{line.label}<span class="why">{line.why}</span>
+            </th>
+            <td class="bar-cell" role="cell">
+                <svg class="flow" width="100%" aria-hidden="true">
+                    <rect class="go" height="100%" x=percent(start) width=percent(go)/>
+                    <rect class="stop" height="100%" x=percent(start + go) width=percent(stop)/>
+                </svg>
+            </td>
+            <td class="n" role="cell">{line.number}</td>
+            <td class="p" role="cell">{line.percent}</td>
+        </tr>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::domain::funnel::{self, Counts, Door};
+    use crate::domain::window::Window;
+
+    fn told(ends: &[(Stage, Outcome, bool, u64)], door: Option<Door>) -> Vec<String> {
+        let lines = ends
+            .iter()
+            .map(|&(stage, outcome, reached, requests)| funnel::Line {
+                stage,
+                outcome,
+                reached,
+                upstream_class: 2,
+                requests,
+            })
+            .collect();
+        let window =
+            Window::new(datetime!(2026-01-01 10:00 UTC), datetime!(2026-01-01 11:00 UTC)).expect("forward");
+        let funnel = Funnel::new(window, &Counts { lines, door, ..Counts::default() });
+        super::lines(&funnel)
+            .iter()
+            .map(|line| format!("{} {} {}", line.label, line.number, line.why))
+            .collect()
+    }
+
+    #[test]
+    fn what_could_not_be_sent_and_what_is_in_flight_have_lines_only_when_there_is_any() {
+        let quiet =
+            told(&[(Stage::Proxy, Outcome::Forwarded, true, 5)], Some(Door { arrived: 5, in_flight: 0 }));
+        assert!(
+            !quiet.iter().any(|line| line.starts_with("Could not") || line.starts_with("In flight")),
+            "{quiet:?}"
+        );
+        let busy = told(
+            &[
+                (Stage::Proxy, Outcome::Forwarded, true, 5),
+                (Stage::Proxy, Outcome::UpstreamUnreachable, false, 2),
+                (Stage::Proxy, Outcome::ClientGone, false, 1),
+            ],
+            Some(Door { arrived: 9, in_flight: 1 }),
+        );
+        assert!(
+            busy.contains(
+                &"Could not be sent 3 2 upstream unreachable · 1 ended before being sent".to_owned()
+            )
+        );
+        assert!(busy.contains(&"In flight 1 came in, not answered yet".to_owned()));
+        assert_eq!(busy.last().map(String::as_str), Some("Unaccounted 0 "));
+    }
+
+    #[test]
+    fn reasons_come_by_number_without_the_name_of_the_stage() {
+        let told = told(
+            &[(Stage::Key, Outcome::KeyRevoked, false, 96), (Stage::Key, Outcome::KeyMissing, false, 1204)],
+            None,
+        );
+        assert_eq!(told[2], "No key 1,300 1,204 missing · 96 revoked");
+    }
+
+    #[test]
+    fn what_is_missing_from_the_books_is_said_in_the_last_line() {
+        let one = (Stage::Route, Outcome::NoRoute, false, 10);
+        let last = |arrived| told(&[one], Some(Door { arrived, in_flight: 0 })).pop().unwrap_or_default();
+        assert!(last(12).starts_with("Unaccounted 2 came in"));
+        assert!(last(7).starts_with("Unaccounted −3 more ended"));
+    }
+}

@@ -1,0 +1,80 @@
+//! The binding to ECharts. Of `charming` only the description of a chart is used: its own binding cannot say how a
+//! tooltip is rendered, nor dispose of a chart.
+
+use std::cell::RefCell;
+
+use js_sys::{Promise, Reflect};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+use super::Drawing;
+
+#[wasm_bindgen]
+extern "C" {
+    #[derive(Clone)]
+    pub type Echarts;
+
+    #[wasm_bindgen(js_namespace = echarts, js_name = init, catch)]
+    fn init(element: &web_sys::HtmlElement) -> Result<Echarts, JsValue>;
+
+    #[wasm_bindgen(method, js_name = setOption, catch)]
+    fn set_option(this: &Echarts, option: &JsValue) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(method)]
+    pub fn resize(this: &Echarts);
+
+    #[wasm_bindgen(method)]
+    pub fn dispose(this: &Echarts);
+}
+
+thread_local! {
+    /// One download for all charts, asked for by the first.
+    static LOADING: RefCell<Option<Promise>> = const { RefCell::new(None) };
+}
+
+/// Resolves when ECharts is there.
+pub async fn load() -> Result<(), JsValue> {
+    let loading = LOADING.with(|loading| loading.borrow_mut().get_or_insert_with(fetch).clone());
+    JsFuture::from(loading).await.map(|_| ())
+}
+
+fn fetch() -> Promise {
+    Promise::new(&mut |done, failed| {
+        if let Err(cause) = add_script(&done, &failed) {
+            let _ = failed.call1(&JsValue::NULL, &cause);
+        }
+    })
+}
+
+/// The page names the file, since its name carries a hash. A script that a trusted script adds is trusted.
+fn add_script(done: &js_sys::Function, failed: &js_sys::Function) -> Result<(), JsValue> {
+    let document = leptos::prelude::document();
+    let address = document
+        .query_selector("meta[name=toll-echarts]")?
+        .and_then(|meta| meta.get_attribute("content"))
+        .ok_or("the page names no ECharts")?;
+    let script = document.create_element("script")?;
+    script.set_attribute("src", &address)?;
+    script.add_event_listener_with_callback("load", done)?;
+    script.add_event_listener_with_callback("error", failed)?;
+    document.head().ok_or("no head")?.append_child(&script)?;
+    Ok(())
+}
+
+pub fn start(element: &web_sys::HtmlElement) -> Result<Echarts, JsValue> {
+    init(element)
+}
+
+impl Echarts {
+    /// Draws, or changes what is drawn.
+    pub fn show(&self, drawing: &Drawing) -> Result<(), JsValue> {
+        let option = drawing.serialize(&serde_wasm_bindgen::Serializer::json_compatible())?;
+        // HTML tooltips carry style attributes, which the content security policy forbids; charming cannot say so.
+        let tooltip = Reflect::get(&option, &"tooltip".into())?;
+        Reflect::set(&tooltip, &"renderMode".into(), &"richText".into())?;
+        Reflect::set(&tooltip, &"confine".into(), &JsValue::TRUE)?;
+        self.set_option(&option)?;
+        Ok(())
+    }
+}

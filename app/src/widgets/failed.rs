@@ -1,0 +1,71 @@
+//! What a screen shows in place of itself when its data did not come.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_location;
+use leptos_router::location::Url;
+
+use crate::error::Error;
+
+/// Strangers are led to the sign-in and back here afterwards; everyone else reads what is wrong and what to do.
+#[component]
+pub fn Failed(error: Error) -> impl IntoView {
+    if error == Error::SignedOut {
+        return SignedOut().into_any();
+    }
+    let (title, advice) = match &error {
+        Error::Forbidden => ("Not yours to see", "Sign in as somebody else, or ask an operator."),
+        Error::NotFound => ("Nothing here", "The address may be mistyped, or what it named is gone."),
+        Error::Unreachable => ("No connection", "Toll did not answer. Look at your network, then try again."),
+        _ => ("That failed", "Try again in a moment."),
+    };
+    view! {
+        <Title text=title/>
+        <main id="content" class="wrap notice">
+            <p class="notice-code">{error.status()}</p>
+            <h1>{error.to_string()}</h1>
+            <p>{advice}</p>
+            <p><a href="/" rel="external">"To the start"</a></p>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn SignedOut() -> impl IntoView {
+    let location = use_location();
+    let here = format!(
+        "{}{}",
+        location.pathname.get_untracked(),
+        match location.search.get_untracked() {
+            search if search.is_empty() => search,
+            search => format!("?{search}"),
+        }
+    );
+    let door = format!("/?next={}", Url::escape(&here));
+    #[cfg(feature = "ssr")]
+    leptos_axum::redirect(&door);
+    #[cfg(feature = "hydrate")]
+    Effect::new({
+        let door = door.clone();
+        move |_| {
+            let _ = window().location().assign(&door);
+        }
+    });
+    view! {
+        <main id="content" class="wrap notice">
+            <h1>"You are signed out."</h1>
+            <p><a href=door rel="external">"Sign in"</a></p>
+        </main>
+    }
+}
+
+/// The page for an address that names nothing.
+#[component]
+pub fn NotFound() -> impl IntoView {
+    #[cfg(feature = "ssr")]
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
+        response.set_status(http::StatusCode::NOT_FOUND);
+    }
+    view! { <Failed error=Error::NotFound/> }
+}

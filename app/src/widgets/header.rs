@@ -1,0 +1,37 @@
+//! The bar at the top: where one is, where one can go, and as whom.
+
+use leptos::prelude::*;
+
+use crate::session::{Role, Viewer};
+
+#[component]
+pub fn Header(
+    viewer: Viewer,
+    /// The path of the page, to mark it.
+    here: &'static str,
+) -> impl IntoView {
+    let pages = match viewer.role {
+        Role::Ops => [("/ops", "Overview")],
+        Role::Partner { .. } => [("/portal", "My traffic")],
+    };
+    let home = viewer.home();
+    let links = pages.map(|(path, name)| {
+        view! { <a href=path aria-current=(path == here).then_some("page")>{name}</a> }
+    });
+    view! {
+        <header class="top">
+            <div class="wrap">
+                <a class="brand" href=home>"Toll"</a>
+                <nav aria-label="Main">{links.collect_view()}</nav>
+                <details class="who">
+                    <summary><span class="visually-hidden">"Signed in as "</span><span class="who-name">{viewer.email}</span></summary>
+                    <form method="post" action="/_fn/sign_out">
+                        <button class="quiet" name="everywhere" value="false">"Sign out"</button>
+                        <button class="quiet" name="everywhere" value="true">"Sign out everywhere"</button>
+                    </form>
+                </details>
+            </div>
+        </header>
+    }
+    .into_any()
+}

@@ -1,0 +1,91 @@
+//! A screen's first line: the funnel in one sentence.
+
+use super::books::{lower_first, reasons};
+use super::numbers::{grouped, percent};
+use crate::domain::funnel::Funnel;
+use crate::domain::stage::Stage;
+
+/// States only what the numbers say: how many got through, and where most of the others stopped.
+pub fn headline(funnel: &Funnel) -> String {
+    if funnel.arrived == 0 {
+        return "Nothing arrived in this window.".into();
+    }
+    let reached = match funnel.reached_upstream {
+        0 => format!("None of {} reached the upstream", requests(funnel.arrived)),
+        all if all == funnel.arrived && all == 1 => "The one request reached the upstream".into(),
+        all if all == funnel.arrived => format!("All {} reached the upstream", requests(all)),
+        some => format!(
+            "{} of {} reached the upstream ({})",
+            grouped(some),
+            requests(funnel.arrived),
+            percent(some, funnel.arrived)
+        ),
+    };
+    // The cache serves; the other stages turn away.
+    let refusing = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Cache);
+    let most = refusing.max_by_key(|stage| (funnel.stage(*stage).stopped, std::cmp::Reverse(*stage)));
+    let cached = funnel.stage(Stage::Cache).stopped;
+    let mut sentence = reached;
+    if cached > 0 {
+        sentence += &format!("; {} came from the cache", grouped(cached));
+    }
+    match most.map(|stage| (stage, funnel.stage(stage).stopped)) {
+        Some((stage, stopped)) if stopped > 0 => {
+            let most = reasons(funnel, stage)
+                .first()
+                .map(|(count, title)| format!(": {} {}", grouped(*count), lower_first(title)));
+            format!(
+                "{sentence}. Most that went no further ended at the {} stage{}.",
+                stage.name(),
+                most.unwrap_or_default()
+            )
+        }
+        _ => sentence + ".",
+    }
+}
+
+fn requests(n: u64) -> String {
+    format!("{} {}", grouped(n), if n == 1 { "request" } else { "requests" })
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::domain::funnel::{Counts, Line};
+    use crate::domain::outcome::Outcome;
+    use crate::domain::window::Window;
+
+    fn of(lines: &[(Stage, Outcome, bool, u64)]) -> String {
+        let lines = lines
+            .iter()
+            .map(|&(stage, outcome, reached, requests)| Line {
+                stage,
+                outcome,
+                reached,
+                upstream_class: 2,
+                requests,
+            })
+            .collect();
+        let window =
+            Window::new(datetime!(2026-01-01 10:00 UTC), datetime!(2026-01-01 11:00 UTC)).expect("forward");
+        headline(&Funnel::new(window, &Counts { lines, ..Counts::default() }))
+    }
+
+    const SERVED: (Stage, Outcome, bool, u64) = (Stage::Proxy, Outcome::Forwarded, true, 3_392);
+
+    #[test]
+    fn what_was_served_and_what_was_turned_away_are_kept_apart() {
+        assert_eq!(of(&[]), "Nothing arrived in this window.");
+        assert_eq!(of(&[SERVED]), "All 3,392 requests reached the upstream.");
+        assert_eq!(
+            of(&[SERVED, (Stage::Cache, Outcome::CacheHit, false, 3_392)]),
+            "3,392 of 6,784 requests reached the upstream (50.0 %); 3,392 came from the cache."
+        );
+        assert_eq!(
+            of(&[(Stage::Key, Outcome::KeyMissing, false, 1)]),
+            "None of 1 request reached the upstream. Most that went no further ended at the key stage: 1 key missing."
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Latency in nine buckets, with percentiles as ranges: the buckets know no more.
+
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::numbers::{grouped, percent};
+use crate::domain::funnel::Latency;
+
+/// Under the bars.
+const TICKS: [&str; 9] = ["≤ 5", "10", "25", "50", "100", "250", "1,000", "5,000", "over"];
+
+/// Upper bounds of the buckets, in milliseconds.
+pub const LABELS: [&str; 9] = ["5", "10", "25", "50", "100", "250", "1,000", "5,000", "over"];
+
+/// The bucket that a percentile lies in.
+pub fn bucket_of_p95(latency: &Latency) -> Option<usize> {
+    let p95 = latency.p95?;
+    Some(p95.high.and_then(|high| latency.bounds_ms.iter().position(|bound| *bound == high)).unwrap_or(8))
+}
+
+#[component]
+pub fn LatencyHistogram(#[prop(into)] latency: Signal<Latency>) -> impl IntoView {
+    let canvas = NodeRef::<Div>::new();
+    #[cfg(feature = "hydrate")]
+    super::chart::keep_drawn(canvas, move |palette| super::chart::histogram(&latency.read(), palette));
+    view! {
+        <figure class="chart histogram" aria-labelledby="latency-title">
+            <h2 id="latency-title">
+                "Latency at the upstream"
+                <small>{move || format!("{} requests, milliseconds", grouped(total(&latency.read())))}</small>
+            </h2>
+            <dl class="percentiles">{move || percentiles(&latency.read())}</dl>
+            <div class="plot" aria-hidden="true">
+                <div class="drawing">
+                    <div class="canvas" node_ref=canvas></div>
+                    <svg viewBox="0 0 9 100" preserveAspectRatio="none">{move || bars(&latency.read())}</svg>
+                </div>
+                <div class="ticks">{TICKS.map(|tick| view! { <span>{tick}</span> }).collect_view()}</div>
+            </div>
+            <figcaption>"The shaded bucket holds p95. A percentile is a range: the buckets know no more."</figcaption>
+            <details class="as-table">
+                <summary>"As a table"</summary>
+                <table class="numbers">
+                    <thead>
+                        <tr><th scope="col">"Latency"</th><th scope="col">"Requests"</th><th scope="col">"Share"</th></tr>
+                    </thead>
+                    <tbody>{move || rows(&latency.read())}</tbody>
+                </table>
+            </details>
+        </figure>
+    }
+    .into_any()
+}
+
+fn total(latency: &Latency) -> u64 {
+    latency.counts.iter().sum()
+}
+
+fn percentiles(latency: &Latency) -> impl IntoView + use<> {
+    [("p50", latency.p50), ("p95", latency.p95), ("p99", latency.p99)].map(|(name, percentile)| {
+        let words = percentile.map_or("no requests".to_owned(), |percentile| percentile.words());
+        view! { <div><dt>{name}</dt><dd>{words}</dd></div> }
+    })
+}
+
+/// The shade of p95 comes first, under the bars; without one it has no height.
+fn bars(latency: &Latency) -> impl IntoView + use<> {
+    let highest = latency.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let marked = bucket_of_p95(latency);
+    let shade = ("mark", marked.unwrap_or(0) as f64, 1.0, if marked.is_some() { 100.0 } else { 0.0 });
+    let counts = latency.counts.iter().enumerate();
+    let bars = counts.map(|(n, count)| ("count", n as f64 + 0.05, 0.9, *count as f64 / highest * 100.0));
+    std::iter::once(shade)
+        .chain(bars)
+        .map(|(class, x, width, height)| {
+            let (x, y) = (format!("{x:.2}"), format!("{:.2}", 100.0 - height));
+            view! { <rect class=class x=x y=y width=width.to_string() height=format!("{height:.2}")/> }
+        })
+        .collect::<Vec<_>>()
+}
+
+fn rows(latency: &Latency) -> impl IntoView + use<> {
+    let total = total(latency);
+    let rows = LABELS.iter().zip(latency.counts).enumerate();
+    rows.map(|(bucket, (label, count))| {
+        let name = if bucket == 8 { "over 5,000 ms".to_owned() } else { format!("up to {label} ms") };
+        view! { <tr><th scope="row">{name}</th><td>{grouped(count)}</td><td>{percent(count, total)}</td></tr> }
+    })
+    .collect::<Vec<_>>()
+}

@@ -1,0 +1,71 @@
+// /ops: the funnel of everything, from real requests.
+import { expect, pictures, test, url } from '../support/page.mjs';
+
+/// The number in a line of the books.
+const count = (page, line) => page.getByRole('row', { name: line }).getByRole('cell').nth(1);
+const number = async (cell) => Number((await cell.textContent()).replaceAll(',', ''));
+
+test('a request appears in the books by itself, and nothing is unaccounted', async ({ page }) => {
+  await page.goto(url('/ops'));
+  await expect(page.getByRole('link', { name: '1 h', exact: true })).toHaveAttribute('aria-current', 'true');
+  await expect(page.locator('.canvas.drawn')).toHaveCount(2);
+  const before = await number(count(page, /^No route/));
+  for (let n = 0; n < 3; n += 1) {
+    expect((await page.request.get(url('/api/no/such/route'))).status()).toBe(404);
+  }
+  await expect.poll(() => number(count(page, /^No route/)), { timeout: 20_000 }).toBe(before + 3);
+  await expect(count(page, /^Unaccounted/)).toHaveText('0');
+  await expect(page.getByText('no such route')).toBeVisible();
+});
+
+test('the window is in the URL, and another is shown without leaving the page', async ({ page }) => {
+  await page.goto(url('/ops'));
+  await expect(page.locator('.canvas.drawn')).toHaveCount(2);
+  await page.evaluate(() => { window.here = true; });
+  await page.getByRole('link', { name: '24 h' }).click();
+  await expect(page).toHaveURL(url('/ops?last=24h'));
+  await expect(page.locator('main')).not.toHaveAttribute('aria-busy');
+  await expect(page.getByRole('link', { name: '24 h' })).toHaveAttribute('aria-current', 'true');
+  expect(await page.evaluate(() => window.here)).toBe(true);
+});
+
+test('a window of long ago is empty, stands still and says so', async ({ page }) => {
+  await page.goto(url('/ops?from=2020-01-01T10:00&to=2020-01-01T11:00'));
+  await expect(page.getByText('10:00 to 11:00, 1 January UTC')).toBeVisible();
+  await expect(page.getByText('Nothing arrived in this window.')).toBeVisible();
+  await expect(page.getByRole('link', { name: /^Live/ })).toHaveCount(0);
+});
+
+test('it is handsome and accessible at every width, light and dark', async ({ page }) => {
+  await page.goto(url('/ops'));
+  await expect(page.locator('.canvas.drawn')).toHaveCount(2);
+  await pictures(page, 'ops');
+});
+
+test('a path that names nothing says so, with status 404', async ({ page }) => {
+  page.on('response', (response) => { if (response.url() === url('/nowhere')) expect(response.status()).toBe(404); });
+  // The browser logs the 404 as an error; this one is expected.
+  page.removeAllListeners('console');
+  await page.goto(url('/nowhere'));
+  await expect(page.getByRole('heading', { name: 'There is nothing here.' })).toBeVisible();
+  await pictures(page, 'not-found');
+});
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the books are there, with links for the window and a form for any other', async ({ page }) => {
+    await page.goto(url('/ops'));
+    await expect(page.getByRole('rowheader', { name: 'Reached the upstream' })).toBeVisible();
+    await expect(count(page, /^Unaccounted/)).toHaveText('0');
+    await expect(page.locator('.funnel svg')).toBeVisible();
+    await page.getByRole('link', { name: '6 h' }).click();
+    await expect(page).toHaveURL(url('/ops?last=6h'));
+    await page.getByText('Custom').click();
+    await page.getByLabel('From (UTC)').fill('2020-01-01T10:00');
+    await page.getByLabel('To (UTC)').fill('2020-01-01T11:00');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await expect(page.getByText('10:00 to 11:00, 1 January UTC')).toBeVisible();
+    await page.screenshot({ path: 'artefacts/ops-no-scripts.png', fullPage: true });
+  });
+});

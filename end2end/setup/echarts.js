@@ -1,0 +1,19 @@
+// The parts of ECharts that Toll's charts use, as the global that the wasm module binds to.
+import { BarChart, FunnelChart, LineChart } from 'echarts/charts';
+import { AriaComponent, DataZoomComponent, GridComponent, MarkAreaComponent, TooltipComponent } from 'echarts/components';
+import { init, use } from 'echarts/core';
+import { CanvasRenderer } from 'echarts/renderers';
+
+use([
+  AriaComponent,
+  BarChart,
+  CanvasRenderer,
+  DataZoomComponent,
+  FunnelChart,
+  GridComponent,
+  LineChart,
+  MarkAreaComponent,
+  TooltipComponent,
+]);
+
+globalThis.echarts = { init };

@@ -1,0 +1,56 @@
+//! `toll users`: invite people.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use app::people::{InviteAs, invite, link};
+use sqlx::PgPool;
+
+/// Invite people to the portal
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: toll users invite --email ada@example.com --role ops")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Print a one-time link, good for 72 hours, that makes an account
+    #[command(
+        after_help = "Example: toll users invite --email bob@acme.example --role partner --partner acme"
+    )]
+    Invite {
+        /// Whose account it will be
+        #[arg(long)]
+        email: String,
+        /// Operators see everything, a partner's people see their partner
+        #[arg(long)]
+        role: Role,
+        /// Slug of the partner, for that role
+        #[arg(long, value_name = "SLUG", required_if_eq("role", "partner"))]
+        partner: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
+enum Role {
+    Ops,
+    Partner,
+}
+
+/// Prints nothing but the link on standard output, so that a script can take it as it is.
+pub async fn run(args: Args, db: &PgPool, public_url: &str) -> anyhow::Result<ExitCode> {
+    let Command::Invite { email, role, partner } = args.command;
+    let role = match (role, partner) {
+        (Role::Ops, None) => InviteAs::Ops,
+        (Role::Ops, Some(_)) => anyhow::bail!("operators belong to no partner: leave --partner out"),
+        (Role::Partner, slug) => {
+            InviteAs::Partner(app::keys::partner_by_slug(db, slug.as_deref().unwrap_or_default()).await?)
+        }
+    };
+    let token = invite(db, &email, role).await?;
+    eprintln!("for {email}, once, within 72 hours:");
+    writeln!(std::io::stdout(), "{}", link(public_url, &token))?;
+    Ok(ExitCode::SUCCESS)
+}

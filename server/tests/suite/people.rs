@@ -1,0 +1,194 @@
+//! People: invitations, sign-in, sessions.
+
+use app::people::{
+    AcceptError, InviteAs, InviteError, SignInError, accept, find_invitation, first_ops_link, invite, sign_in,
+};
+use app::session::{Role, store};
+use futures::future::join_all;
+use sqlx::PgPool;
+
+use crate::support::database::TestDatabase;
+
+const PASSWORD: &str = "nine lives are enough";
+
+async fn operator(db: &PgPool, email: &str) -> i64 {
+    let token = invite(db, email, InviteAs::Ops).await.unwrap();
+    accept(db, &token, "", PASSWORD).await.unwrap()
+}
+
+pub async fn partner(db: &PgPool, slug: &str) -> i64 {
+    sqlx::query_scalar(
+        "with plan as (
+             insert into plan (name, capacity, refill_per_second) values ('plan of ' || $1, 60, 1) returning id
+         )
+         insert into partner (slug, name, plan_id) select $1, upper($1), id from plan returning id",
+    )
+    .bind(slug)
+    .fetch_one(db)
+    .await
+    .unwrap()
+}
+
+fn token_of(link: &str) -> &str {
+    link.rsplit('/').next().unwrap()
+}
+
+#[tokio::test]
+async fn the_first_link_makes_one_operator_and_a_newer_one_replaces_it() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let lost = first_ops_link(&db, "http://toll.example/").await.unwrap().unwrap();
+    let link = first_ops_link(&db, "http://toll.example/").await.unwrap().unwrap();
+    assert!(link.starts_with("http://toll.example/invite/"), "{link}");
+    assert!(matches!(
+        accept(&db, token_of(&lost), "eve@example.com", PASSWORD).await,
+        Err(AcceptError::Over)
+    ));
+
+    let refused = accept(&db, token_of(&link), "no address", PASSWORD).await;
+    assert!(matches!(refused, Err(AcceptError::NoAddress)));
+    let refused = accept(&db, token_of(&link), "ada@example.com", "too short").await;
+    assert!(matches!(refused, Err(AcceptError::Password(_))));
+
+    let ada = accept(&db, token_of(&link), "Ada@Example.com", PASSWORD).await.unwrap();
+    assert_eq!(sign_in(&db, "ada@example.com", PASSWORD, "::1").await.unwrap(), ada);
+    assert_eq!(first_ops_link(&db, "http://toll.example").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_first_link_is_worth_nothing_once_somebody_has_an_account() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let link = first_ops_link(&db, "http://toll.example").await.unwrap().unwrap();
+    operator(&db, "ada@example.com").await;
+    let late = accept(&db, token_of(&link), "eve@example.com", PASSWORD).await;
+    assert!(matches!(late, Err(AcceptError::Over)), "{late:?}");
+}
+
+#[tokio::test]
+async fn of_ten_who_use_one_link_at_once_one_gets_the_account() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let token = invite(&db, "bob@example.com", InviteAs::Ops).await.unwrap();
+    let tries = join_all((0..10).map(|_| accept(&db, &token, "", PASSWORD))).await;
+    assert_eq!(tries.iter().filter(|made| made.is_ok()).count(), 1);
+    assert!(tries.iter().filter_map(|made| made.as_ref().err()).all(|e| matches!(e, AcceptError::Over)));
+    let people: i64 = sqlx::query_scalar("select count(*) from person").fetch_one(&db).await.unwrap();
+    assert_eq!(people, 1);
+}
+
+#[tokio::test]
+async fn an_invitation_ends_after_72_hours_and_an_address_has_one_account() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let acme = partner(&db, "acme").await;
+    let token = invite(&db, "bob@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    let invitation = find_invitation(&db, &token).await.unwrap().unwrap();
+    assert_eq!(invitation.email.as_deref(), Some("bob@acme.example"));
+    assert_eq!(invitation.partner.as_deref(), Some("ACME"));
+
+    let second = invite(&db, "BOB@acme.example", InviteAs::Ops).await.unwrap();
+    accept(&db, &second, "", PASSWORD).await.unwrap();
+    assert!(matches!(accept(&db, &token, "", PASSWORD).await, Err(AcceptError::Exists)));
+    let known = invite(&db, "bob@acme.example", InviteAs::Ops).await;
+    assert!(matches!(known, Err(InviteError::Exists(_))));
+
+    let late = invite(&db, "carol@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    sqlx::query("update invitation set expires_at = expires_at - interval '72 hours'")
+        .execute(&db)
+        .await
+        .unwrap();
+    assert_eq!(find_invitation(&db, &late).await.unwrap(), None);
+    assert!(matches!(accept(&db, &late, "", PASSWORD).await, Err(AcceptError::Over)));
+}
+
+#[tokio::test]
+async fn guessing_is_stopped_after_ten_tries_however_many_come_at_once() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    operator(&db, "ada@example.com").await;
+    let bob = operator(&db, "bob@example.com").await;
+    let guess = |n: usize| {
+        let db = db.clone();
+        async move { sign_in(&db, "ada@example.com", &format!("guess {n}"), &format!("10.0.0.{n}")).await }
+    };
+    let guesses = join_all((0..30).map(guess)).await;
+    let tried = guesses.iter().filter(|guess| matches!(guess, Err(SignInError::Wrong))).count();
+    let waits = guesses.iter().filter(|guess| matches!(guess, Err(SignInError::TooMany { .. }))).count();
+    assert_eq!((tried, waits), (10, 20));
+
+    let right = sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.99").await;
+    assert!(matches!(right, Err(SignInError::TooMany { .. })), "{right:?}");
+    assert_eq!(sign_in(&db, "bob@example.com", PASSWORD, "10.0.0.99").await.unwrap(), bob);
+
+    sqlx::query("update sign_in_failure set at = at - interval '16 minutes'").execute(&db).await.unwrap();
+    assert!(sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.99").await.is_ok());
+}
+
+#[tokio::test]
+async fn one_address_cannot_try_many_accounts_for_long() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    sqlx::query(
+        "insert into sign_in_failure (email, address)
+         select n || '@example.com', '10.0.0.1' from generate_series(1, 100) n",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let more = sign_in(&db, "somebody@example.com", "whatever", "10.0.0.1").await;
+    assert!(matches!(more, Err(SignInError::TooMany { .. })), "{more:?}");
+    let elsewhere = sign_in(&db, "somebody@example.com", "whatever", "10.0.0.2").await;
+    assert!(matches!(elsewhere, Err(SignInError::Wrong)), "{elsewhere:?}");
+}
+
+#[tokio::test]
+async fn a_session_ends_when_idle_when_old_and_everywhere_when_asked() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let ada = operator(&db, "ada@example.com").await;
+    let idle = store::create(&db, ada).await.unwrap();
+    sqlx::query("update session set seen_at = now() - interval '12 hours 1 second'")
+        .execute(&db)
+        .await
+        .unwrap();
+    let old = store::create(&db, ada).await.unwrap();
+    sqlx::query("update session set expires_at = now() where token_hash = $1")
+        .bind(store::hash(&old))
+        .execute(&db)
+        .await
+        .unwrap();
+    assert_eq!(store::find(&db, &idle).await.unwrap(), None);
+    assert_eq!(store::find(&db, &old).await.unwrap(), None);
+
+    let (here, there) = (store::create(&db, ada).await.unwrap(), store::create(&db, ada).await.unwrap());
+    let bob = operator(&db, "bob@example.com").await;
+    let bobs = store::create(&db, bob).await.unwrap();
+    let left: i64 = sqlx::query_scalar("select count(*) from session").fetch_one(&db).await.unwrap();
+    assert_eq!(left, 3, "sessions that are over are cleared away");
+    assert_eq!(store::find(&db, &here).await.unwrap().map(|viewer| viewer.role), Some(Role::Ops));
+
+    store::end_everywhere(&db, &here).await.unwrap();
+    assert_eq!(store::find(&db, &there).await.unwrap(), None);
+    assert!(store::find(&db, &bobs).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn looking_at_a_page_keeps_a_session_alive() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let ada = operator(&db, "ada@example.com").await;
+    let token = store::create(&db, ada).await.unwrap();
+    sqlx::query("update session set seen_at = now() - interval '11 hours'").execute(&db).await.unwrap();
+    assert!(store::find(&db, &token).await.unwrap().is_some());
+    let fresh: bool = sqlx::query_scalar("select seen_at > now() - interval '1 minute' from session")
+        .fetch_one(&db)
+        .await
+        .unwrap();
+    assert!(fresh);
+}
+
+#[tokio::test]
+async fn a_partner_that_is_gone_takes_its_peoples_access_along() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let acme = partner(&db, "acme").await;
+    let token = invite(&db, "bob@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    let bob = accept(&db, &token, "", PASSWORD).await.unwrap();
+    let session = store::create(&db, bob).await.unwrap();
+    let role = store::find(&db, &session).await.unwrap().map(|viewer| viewer.role);
+    assert_eq!(role, Some(Role::Partner { id: acme, slug: "acme".into(), name: "ACME".into() }));
+    sqlx::query("update partner set retired_at = now()").execute(&db).await.unwrap();
+    assert_eq!(store::find(&db, &session).await.unwrap(), None);
+}

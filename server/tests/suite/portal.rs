@@ -1,0 +1,259 @@
+//! The portal through its real router: who gets which page, and with which headers.
+
+use app::people::{InviteAs, accept, invite};
+use app::session::store;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use http::header::{COOKIE, HOST, LOCATION, SET_COOKIE};
+use http::{HeaderMap, Request, StatusCode};
+use sqlx::PgPool;
+use toll::portal::{PortalState, router};
+use tower::ServiceExt;
+
+use crate::people::partner;
+use crate::support::database::TestDatabase;
+
+const PASSWORD: &str = "nine lives are enough";
+
+struct Portal {
+    router: Router,
+    db: PgPool,
+    _site: tempfile::TempDir,
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+async fn portal(public_url: &str) -> Portal {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let site = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(site.path().join(name), text).unwrap();
+    std::fs::create_dir(site.path().join("pkg")).unwrap();
+    write(
+        "assets.json",
+        r#"{"toll_js":"/pkg/a.js","toll_wasm":"/pkg/a.wasm","toll_css":"/pkg/a.css","echarts_js":"/pkg/e.js"}"#,
+    );
+    write("pkg/a.js", "export default 1;");
+    write("pkg/a.js.gz", "compressed");
+    let state = PortalState { db: db.clone(), public_url: public_url.into(), site_dir: site.path().into() };
+    Portal { router: router(state), db, _site: site }
+}
+
+impl Portal {
+    async fn ask(&self, request: http::request::Builder, body: &str) -> Answer {
+        let request = request.header(HOST, "toll.example").body(Body::from(body.to_owned())).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, 10_000_000).await.unwrap();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8(body.to_vec()).unwrap(),
+        }
+    }
+
+    async fn page(&self, path: &str, cookie: &str) -> Answer {
+        self.ask(Request::get(path).header(COOKIE, cookie).header("accept", "text/html"), "").await
+    }
+
+    /// As a browser's script posts it.
+    async fn call(&self, function: &str, cookie: &str, form: &str) -> Answer {
+        let request = Request::post(format!("/_fn/{function}"))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("accept", "application/json")
+            .header("sec-fetch-site", "same-origin")
+            .header(COOKIE, cookie);
+        self.ask(request, form).await
+    }
+
+    /// A person with a session: the cookie's value.
+    async fn session(&self, email: &str, role: InviteAs) -> String {
+        let token = invite(&self.db, email, role).await.unwrap();
+        let person = accept(&self.db, &token, "", PASSWORD).await.unwrap();
+        format!("toll_session={}", store::create(&self.db, person).await.unwrap())
+    }
+}
+
+#[tokio::test]
+async fn strangers_are_led_to_the_door_partners_are_refused_and_operators_see_the_books() {
+    let portal = portal("http://toll.example").await;
+    let stranger = portal.page("/ops?last=6h", "").await;
+    assert_eq!(stranger.status, StatusCode::FOUND);
+    assert_eq!(stranger.header("location"), "/?next=%2Fops%3Flast%3D6h");
+    assert!(!stranger.body.contains("Unaccounted"));
+
+    let acme = partner(&portal.db, "acme").await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    let refused = portal.page("/ops", &bob).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    assert!(!refused.body.contains("Unaccounted"));
+    assert_eq!(portal.call("ops_traffic", &bob, "span=1h").await.status, StatusCode::FORBIDDEN);
+    let own = portal.page("/portal", &bob).await;
+    assert_eq!(own.status, StatusCode::OK);
+    assert!(own.body.contains("Unaccounted"));
+
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let books = portal.page("/ops", &ada).await;
+    assert_eq!(books.status, StatusCode::OK);
+    assert!(books.body.contains("Unaccounted") && books.body.contains("ada@example.com"));
+    assert_eq!(portal.page("/portal", &ada).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(portal.page("/", &ada).await.header("location"), "/ops");
+}
+
+#[tokio::test]
+async fn every_server_function_but_the_doors_asks_who_is_calling() {
+    let portal = portal("http://toll.example").await;
+    let open = ["who", "sign_in", "sign_out", "invitation", "accept_invitation"];
+    let mut guarded = 0;
+    for (path, _) in leptos::server_fn::axum::server_fn_paths() {
+        let function = path.trim_start_matches("/_fn/");
+        if !open.contains(&function) {
+            let answer = portal.call(function, "", "span=1h").await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{function}: {}", answer.body);
+            guarded += 1;
+        }
+    }
+    assert!(guarded >= 2);
+}
+
+#[tokio::test]
+async fn another_sites_page_cannot_act_in_a_visitors_name() {
+    let portal = portal("http://toll.example").await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let form = |name: &str, value: &str| {
+        Request::post("/_fn/sign_out")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header(COOKIE, &ada)
+            .header(name, value)
+    };
+    for (name, value) in
+        [("sec-fetch-site", "cross-site"), ("origin", "http://evil.example"), ("origin", "null")]
+    {
+        assert_eq!(portal.ask(form(name, value), "everywhere=true").await.status, StatusCode::FORBIDDEN);
+    }
+    let get = portal.ask(Request::get("/_fn/sign_out?everywhere=true").header(COOKIE, &ada), "").await;
+    assert_eq!(get.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(portal.page("/ops", &ada).await.status, StatusCode::OK);
+
+    let own = portal.ask(form("origin", "http://toll.example"), "everywhere=true").await;
+    assert!(own.status.is_success() || own.status.is_redirection(), "{}", own.status);
+    assert_eq!(portal.page("/ops", &ada).await.status, StatusCode::FOUND);
+}
+
+#[tokio::test]
+async fn signing_in_gives_a_new_cookie_that_scripts_cannot_read_and_ends_the_old_one() {
+    let portal = portal("http://toll.example").await;
+    let old = portal.session("ada@example.com", InviteAs::Ops).await;
+    let form =
+        format!("email=ada%40example.com&password={}&next=%2Fops%3Flast%3D6h", PASSWORD.replace(' ', "+"));
+    let answer = portal.call("sign_in", &old, &form).await;
+    let cookie = answer.header(SET_COOKIE.as_str());
+    assert!(cookie.starts_with("toll_session=") && cookie.contains("; HttpOnly; SameSite=Lax"), "{cookie}");
+    assert_eq!(answer.header(LOCATION.as_str()), "/ops?last=6h");
+    let new = cookie.split(';').next().unwrap();
+    assert_ne!(new, old);
+    assert_eq!(portal.page("/ops", &old).await.status, StatusCode::FOUND);
+    assert_eq!(portal.page("/ops", new).await.status, StatusCode::OK);
+
+    let elsewhere = form.replace("%2Fops", "%2F%2Fevil.example");
+    assert_eq!(portal.call("sign_in", "", &elsewhere).await.header(LOCATION.as_str()), "/ops");
+}
+
+#[tokio::test]
+async fn over_https_the_cookie_is_bound_to_the_host() {
+    let portal = portal("https://toll.example").await;
+    portal.session("ada@example.com", InviteAs::Ops).await;
+    let form = format!("email=ada%40example.com&password={}&next=", PASSWORD.replace(' ', "+"));
+    let answer = portal.call("sign_in", "", &form).await;
+    let cookie = answer.header(SET_COOKIE.as_str());
+    assert!(cookie.starts_with("__Host-toll_session=") && cookie.ends_with("; Secure"), "{cookie}");
+    assert!(cookie.contains("; Path=/;"), "{cookie}");
+    assert_eq!(portal.page("/ops", cookie.split(';').next().unwrap()).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_wrong_password_and_an_unknown_address_get_the_same_answer() {
+    let portal = portal("http://toll.example").await;
+    portal.session("ada@example.com", InviteAs::Ops).await;
+    let wrong = portal.call("sign_in", "", "email=ada%40example.com&password=wrong+password&next=").await;
+    let unknown = portal.call("sign_in", "", "email=eve%40example.com&password=wrong+password&next=").await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!((wrong.status, &wrong.body), (unknown.status, &unknown.body));
+    assert!(!wrong.headers.contains_key(SET_COOKIE));
+}
+
+#[tokio::test]
+async fn only_scripts_with_the_pages_own_nonce_run_and_no_page_may_frame_it() {
+    let portal = portal("http://toll.example").await;
+    let nonce = |answer: &Answer| {
+        let policy = answer.header("content-security-policy").to_owned();
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"), "{policy}");
+        policy.split("'nonce-").nth(1).and_then(|rest| rest.split('\'').next()).unwrap_or_default().to_owned()
+    };
+    let (one, two) = (portal.page("/", "").await, portal.page("/", "").await);
+    assert_ne!(nonce(&one), nonce(&two));
+    let attribute = format!("nonce=\"{}\"", nonce(&one));
+    for script in one.body.split("<script").skip(1) {
+        let tag = script.split('>').next().unwrap_or_default();
+        assert!(tag.contains(&attribute), "<script{tag}>");
+    }
+    assert!(!one.body.contains(" style="), "style attributes are what the policy forbids");
+    for answer in [&one, &portal.page("/nothing", "").await, &portal.page("/pkg/a.js", "").await] {
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(answer.header("referrer-policy"), "same-origin");
+    }
+}
+
+#[tokio::test]
+async fn built_files_are_kept_for_a_year_pages_are_not_kept_and_nothing_else_is_served() {
+    let portal = portal("http://toll.example").await;
+    let file = portal.ask(Request::get("/pkg/a.js").header("accept-encoding", "gzip"), "").await;
+    assert_eq!((file.status, file.body.as_str()), (StatusCode::OK, "compressed"));
+    assert_eq!(file.header("content-encoding"), "gzip");
+    assert_eq!(file.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(portal.page("/", "").await.header("cache-control"), "private, no-store");
+    for path in
+        ["/pkg/missing.js", "/pkg/../../etc/passwd", "/pkg/%2e%2e/%2e%2e/etc/passwd", "/pkg/", "/nothing"]
+    {
+        let answer = portal.page(path, "").await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        assert!(answer.body.contains("There is nothing here."), "{path}");
+        assert_eq!(answer.header("cache-control"), "private, no-store", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_database_says_stays_with_toll() {
+    let portal = portal("http://toll.example").await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    sqlx::query("alter table session rename to elsewhere").execute(&portal.db).await.unwrap();
+    let answer = portal.call("ops_traffic", &ada, "span=1h").await;
+    assert_eq!((answer.status, answer.body.as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "\"Internal\""));
+    let page = portal.page("/ops", &ada).await;
+    assert_eq!(page.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(!page.body.contains("relation") && page.body.contains("It has been logged."));
+}
+
+#[tokio::test]
+async fn without_a_built_site_the_portal_says_so() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let nowhere = tempfile::tempdir().unwrap();
+    let state = PortalState { db, public_url: "http://toll.example".into(), site_dir: nowhere.path().into() };
+    let response = router(state).oneshot(Request::get("/ops").body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let body = to_bytes(response.into_body(), 1000).await.unwrap();
+    assert!(String::from_utf8_lossy(&body).contains("make build"));
+}
