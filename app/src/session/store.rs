@@ -43,9 +43,18 @@ pub async fn create(db: &PgPool, person: i64) -> sqlx::Result<String> {
     Ok(token)
 }
 
+/// A person, and of the partner what is there if it is a partner's.
+#[derive(sqlx::FromRow)]
+struct Found {
+    email: String,
+    id: Option<i64>,
+    slug: Option<String>,
+    name: Option<String>,
+}
+
 /// Whose session this is, if it is not over. Being asked keeps it alive; written once a minute at most.
 pub async fn find(db: &PgPool, token: &str) -> sqlx::Result<Option<Viewer>> {
-    let found: Option<(String, Option<i64>, Option<String>, Option<String>)> = sqlx::query_as(
+    let found: Option<Found> = sqlx::query_as(
         "with live as (
              select token_hash, person_id, seen_at from session
              where token_hash = $1 and expires_at > now() and seen_at > now() - make_interval(hours => $2)
@@ -64,7 +73,7 @@ pub async fn find(db: &PgPool, token: &str) -> sqlx::Result<Option<Viewer>> {
     .bind(IDLE_HOURS)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(|(email, id, slug, name)| Viewer {
+    Ok(found.map(|Found { email, id, slug, name }| Viewer {
         email,
         role: match (id, slug, name) {
             (Some(id), Some(slug), Some(name)) => Role::Partner { id, slug, name },

@@ -14,4 +14,5 @@ mod portal;
 mod private_postgres;
 mod quota;
 mod schema;
+#[allow(dead_code, reason = "not every helper has its suite yet")]
 mod support;

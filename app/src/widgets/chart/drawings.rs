@@ -34,8 +34,8 @@ pub struct Drawing {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Series {
-    Funnel(Funnel),
-    Bar(Bar),
+    Funnel(Box<Funnel>),
+    Bar(Box<Bar>),
 }
 
 impl Drawing {
@@ -73,7 +73,7 @@ pub fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
         .gap(2.0)
         .label(Label::new().show(false))
         .data(data);
-    Drawing::of(vec![Series::Funnel(series)], palette)
+    Drawing::of(vec![Series::Funnel(Box::new(series))], palette)
 }
 
 /// Requests by latency, the bucket of p95 shaded.
@@ -111,6 +111,6 @@ pub fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
         grid: Some(Grid::new().left("0").right("0").top("0").bottom("0")),
         x_axis: Some(hidden(Axis::new().type_(AxisType::Category).data(names))),
         y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(highest))),
-        ..Drawing::of(vec![Series::Bar(shaded), Series::Bar(counted)], palette)
+        ..Drawing::of(vec![Series::Bar(Box::new(shaded)), Series::Bar(Box::new(counted))], palette)
     }
 }
