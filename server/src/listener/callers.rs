@@ -1,7 +1,7 @@
-//! Which connections one caller has open on this node.
+//! Who has requests inside at the same time.
 //!
 //! A caller is a key at an address. Whether a refused request is a retry or one of a burst of first attempts shows in
-//! this: a burst comes on many connections at once, a lone retry on one.
+//! this: the requests of a burst overlap, a lone caller waits for each answer.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// A key and the address it is used from.
 pub type CallerId = (i64, IpAddr);
 
-/// A burst has stragglers: for so long after a crowd was refused, whoever comes is one of it.
+/// A burst has stragglers: for so long after requests of a caller overlapped, whatever comes is taken for one of them.
 const STRAGGLE: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
@@ -22,59 +22,56 @@ pub struct Callers {
 
 #[derive(Debug)]
 struct Caller {
-    open: AtomicUsize,
+    inside: AtomicUsize,
     begun: Instant,
-    /// Milliseconds since `begun`, plus 1; 0 for never.
-    crowd_refused: AtomicU64,
+    /// Milliseconds since `begun`, plus 1, of the last overlap; 0 for never.
+    overlapped: AtomicU64,
 }
 
-/// Held by each connection that carries requests of one caller.
+/// A request of a caller, inside until dropped.
 #[derive(Debug)]
-pub struct OpenConnection {
+pub struct Inside {
     caller: Arc<Caller>,
 }
 
 impl Callers {
-    /// One more connection of this caller.
-    pub fn open(&self, id: CallerId) -> OpenConnection {
+    /// One more request of this caller.
+    pub fn enter(&self, id: CallerId) -> Inside {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if callers.len() == callers.capacity() {
-            callers.retain(|_, caller| caller.open.load(Ordering::Relaxed) > 0 || caller.straggles());
+            callers.retain(|_, caller| caller.inside.load(Ordering::Relaxed) > 0 || caller.is_a_crowd());
         }
-        let caller = callers.entry(id).or_insert_with(|| Arc::new(Caller::new()));
-        caller.open.fetch_add(1, Ordering::Relaxed);
-        OpenConnection { caller: caller.clone() }
+        let caller = callers.entry(id).or_insert_with(|| Arc::new(Caller::new())).clone();
+        drop(callers);
+        if caller.inside.fetch_add(1, Ordering::Relaxed) > 0 {
+            let now = caller.begun.elapsed().as_millis() as u64 + 1;
+            caller.overlapped.store(now, Ordering::Relaxed);
+        }
+        Inside { caller }
     }
 }
 
 impl Caller {
     fn new() -> Caller {
-        Caller { open: AtomicUsize::new(0), begun: Instant::now(), crowd_refused: AtomicU64::new(0) }
+        Caller { inside: AtomicUsize::new(0), begun: Instant::now(), overlapped: AtomicU64::new(0) }
     }
 
-    fn straggles(&self) -> bool {
-        let refused = self.crowd_refused.load(Ordering::Relaxed);
-        refused > 0 && self.begun.elapsed() < Duration::from_millis(refused) + STRAGGLE
+    fn is_a_crowd(&self) -> bool {
+        let overlapped = self.overlapped.load(Ordering::Relaxed);
+        overlapped > 0 && self.begun.elapsed() < Duration::from_millis(overlapped) + STRAGGLE
     }
 }
 
-impl OpenConnection {
-    /// Whether the caller has several other connections open, or just had and was refused on them. One other may be its
-    /// last connection, about to be closed.
+impl Inside {
+    /// Whether this request overlaps with others of its caller, or straggles behind some that did.
     pub fn is_one_of_a_crowd(&self) -> bool {
-        self.caller.open.load(Ordering::Relaxed) > 2 || self.caller.straggles()
-    }
-
-    /// A request was refused that came as one of a crowd.
-    pub fn crowd_refused(&self) {
-        let now = self.caller.begun.elapsed().as_millis() as u64 + 1;
-        self.caller.crowd_refused.store(now, Ordering::Relaxed);
+        self.caller.is_a_crowd()
     }
 }
 
-impl Drop for OpenConnection {
+impl Drop for Inside {
     fn drop(&mut self) {
-        self.caller.open.fetch_sub(1, Ordering::Relaxed);
+        self.caller.inside.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -87,22 +84,23 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
-    fn three_connections_of_one_caller_are_a_crowd_while_they_are_open() {
+    fn requests_that_overlap_are_a_crowd_and_others_are_not() {
         let callers = Callers::default();
-        let (first, second) = (callers.open((1, HERE)), callers.open((1, HERE)));
-        let _stranger = callers.open((2, HERE));
-        assert!(!first.is_one_of_a_crowd());
-        let third = callers.open((1, HERE));
-        assert!(first.is_one_of_a_crowd() && third.is_one_of_a_crowd());
-        drop((second, third));
-        assert!(!first.is_one_of_a_crowd());
+        for _ in 0..3 {
+            assert!(!callers.enter((1, HERE)).is_one_of_a_crowd(), "one after the other");
+        }
+        let first = callers.enter((1, HERE));
+        let stranger = callers.enter((2, HERE));
+        assert!(!first.is_one_of_a_crowd() && !stranger.is_one_of_a_crowd());
+        let second = callers.enter((1, HERE));
+        assert!(first.is_one_of_a_crowd() && second.is_one_of_a_crowd() && !stranger.is_one_of_a_crowd());
     }
 
     #[test]
-    fn a_straggler_of_a_crowd_that_was_refused_is_one_of_it_for_a_moment() {
+    fn a_straggler_is_one_of_the_crowd_for_a_moment() {
         let callers = Callers::default();
-        callers.open((1, HERE)).crowd_refused();
-        let straggler = callers.open((1, HERE));
+        drop((callers.enter((1, HERE)), callers.enter((1, HERE))));
+        let straggler = callers.enter((1, HERE));
         assert!(straggler.is_one_of_a_crowd());
         std::thread::sleep(STRAGGLE + Duration::from_millis(10));
         assert!(!straggler.is_one_of_a_crowd());

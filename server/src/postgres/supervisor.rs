@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sqlx::{Connection, PgConnection};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
@@ -14,6 +15,7 @@ use super::url;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 /// A server that ran this long was well: the next restart comes without delay.
 const WELL: Duration = Duration::from_secs(60);
 
@@ -31,6 +33,11 @@ pub async fn watch(
             _ = &mut stop => break postmaster.stop().await,
             status = postmaster.ended() => {
                 tracing::error!(status, "the private PostgreSQL died and is started again; see {}", place.log().display());
+            }
+            // Told by somebody else, it would wait for our own sessions to end, and take no new ones.
+            () = told_to_leave(url(&socket_dir, "postgres")) => {
+                tracing::error!("the private PostgreSQL was told to stop, and is started again");
+                postmaster.stop().await;
             }
         }
         if started.elapsed() > WELL {
@@ -56,6 +63,18 @@ pub async fn watch(
                     tracing::info!("the private PostgreSQL is back");
                 }
             }
+        }
+    }
+}
+
+/// Returns when the server takes no more connections because it is shutting down.
+async fn told_to_leave(url: String) {
+    loop {
+        sleep(BETWEEN_LOOKS).await;
+        if let Err(sqlx::Error::Database(refusal)) = PgConnection::connect(&url).await
+            && refusal.message().contains("shutting down")
+        {
+            return;
         }
     }
 }

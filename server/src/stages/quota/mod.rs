@@ -9,7 +9,7 @@ mod headers;
 mod local;
 mod spend;
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Instant;
 
 use app::domain::outcome::Outcome;
@@ -18,7 +18,7 @@ use tower::Layer;
 
 use crate::catalog::Plan;
 use crate::gateway::Gateway;
-use crate::listener::callers::OpenConnection;
+use crate::listener::callers::Inside;
 use crate::pipeline::{Answer, Serve};
 use crate::refusal::Refusal;
 use crate::stages::key::{Caller, Identified};
@@ -54,58 +54,25 @@ pub struct Ask {
     pub refill: f64,
     /// When the client had decided to send it.
     pub decided: Instant,
-    /// Nothing else was in flight on the connection.
-    pub alone: bool,
-    /// A refusal of this key was read on this very connection.
-    pub refused_here: bool,
-    pub connection: Weak<OpenConnection>,
+    /// Counts among its caller's requests. Accusing a burst of first attempts of being retries is the worse fault: requests
+    /// that overlap cannot all have been sent because one of them was refused.
+    pub inside: Arc<Inside>,
 }
 
 impl Ask {
-    /// Judged when the statement is sent: by then the caller's former connections are known to be closed.
-    fn retry(&self) -> Retry {
-        let in_a_crowd = || self.connection.upgrade().is_some_and(|open| open.is_one_of_a_crowd());
-        match self {
-            Ask { alone: false, .. } => Retry::OneOfACrowd,
-            Ask { refused_here: true, .. } => Retry::SameConnection,
-            _ if in_a_crowd() => Retry::OneOfACrowd,
-            _ => Retry::IfLater,
-        }
-    }
-
-    /// The refusal of one of a crowd: who straggles behind is no retry either.
-    fn note_crowd(&self) {
-        if let Some(open) = self.connection.upgrade() {
-            open.crowd_refused();
-        }
-    }
-
     #[cfg(test)]
     pub fn for_tests(partner: i64, capacity: f64, refill: f64) -> Ask {
+        let here = std::net::IpAddr::from([127, 0, 0, 1]);
         Ask {
             partner,
             key: 1,
-            address: "127.0.0.1".into(),
+            address: here.to_string(),
             capacity,
             refill,
             decided: Instant::now(),
-            alone: true,
-            refused_here: false,
-            connection: Weak::new(),
+            inside: Arc::new(crate::listener::callers::Callers::default().enter((1, here))),
         }
     }
-}
-
-/// Whether this request can be an answer to a refusal at all. Accusing a burst of first attempts of being retries is the worse
-/// fault: requests that were on their way before a refusal was read cannot have been sent because of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// Others of the same caller are open or under way together with this one.
-    OneOfACrowd,
-    /// A lone request: a retry if it came after the refusal.
-    IfLater,
-    /// The refusal was read on this very connection.
-    SameConnection,
 }
 
 /// A bucket that never refills says: tomorrow.
@@ -139,8 +106,8 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
         };
         identified.routed.arrived.entry.at(Stage::Quota);
         let plan = caller.plan.clone();
-        let key = caller.key.id;
-        let ask = self.ask(caller, &identified);
+        // Inside until it is answered.
+        let (ask, _inside) = self.ask(caller, &identified);
         let verdict = self.gateway.quota.spend(ask).await;
         let entry = &mut identified.routed.arrived.entry;
         let Some(verdict) = verdict else {
@@ -154,10 +121,7 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
         entry.record.retry_waited_ms = verdict.early_after_ms;
         let mut answer = match decide(&verdict, &plan) {
             None => self.inner.serve(Admitted { identified, _proof: () }).await,
-            Some(refusal) => {
-                identified.routed.arrived.peer.connection.note_refusal(key);
-                refusal.answer(identified.routed.arrived.entry)
-            }
+            Some(refusal) => refusal.answer(identified.routed.arrived.entry),
         };
         headers::write(answer.response.headers_mut(), &verdict, &plan);
         answer
@@ -165,19 +129,19 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
 }
 
 impl<S> QuotaStage<S> {
-    fn ask(&self, caller: &Caller, identified: &Identified) -> Ask {
+    fn ask(&self, caller: &Caller, identified: &Identified) -> (Ask, Arc<Inside>) {
         let peer = &identified.routed.arrived.peer;
-        Ask {
+        let inside = Arc::new(self.gateway.callers.enter((caller.key.id, peer.address)));
+        let ask = Ask {
             partner: caller.key.partner,
             key: caller.key.id,
             address: peer.address.to_string(),
             capacity: f64::from(caller.plan.capacity),
             refill: caller.plan.refill_per_second,
             decided: peer.decided,
-            alone: peer.alone,
-            refused_here: peer.connection.was_refused(caller.key.id),
-            connection: peer.connection.carries((caller.key.id, peer.address), &self.gateway.callers),
-        }
+            inside: inside.clone(),
+        };
+        (ask, inside)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, Row};
 
-use super::{Ask, Retry, Verdict};
+use super::{Ask, Verdict};
 
 /// Spends for all of `asks` at once; a verdict each, in their order. `None`: the partner has no bucket.
 pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Option<Verdict>>> {
@@ -12,8 +12,7 @@ pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Opti
     let keys: Vec<i64> = asks.iter().map(|ask| ask.key).collect();
     let addresses: Vec<&str> = asks.iter().map(|ask| ask.address.as_str()).collect();
     let ago: Vec<f64> = asks.iter().map(|ask| ask.decided.elapsed().as_secs_f64()).collect();
-    let retries: Vec<Retry> = asks.iter().map(Ask::retry).collect();
-    let codes: Vec<i16> = retries.iter().map(|retry| code(*retry)).collect();
+    let crowded: Vec<bool> = asks.iter().map(|ask| ask.inside.is_one_of_a_crowd()).collect();
     let rows = sqlx::query(include_str!("spend.sql"))
         .bind(partners)
         .bind(capacities)
@@ -21,7 +20,7 @@ pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Opti
         .bind(keys)
         .bind(addresses)
         .bind(ago)
-        .bind(codes)
+        .bind(crowded)
         .fetch_all(db)
         .await?;
     let mut verdicts = vec![None; asks.len()];
@@ -35,11 +34,7 @@ pub async fn spend(db: &mut PgConnection, asks: &[Ask]) -> sqlx::Result<Vec<Opti
             early_after_ms: row.try_get("early_after_ms")?,
             locally: false,
         };
-        let place = position as usize - 1;
-        if !verdict.granted && retries[place] == Retry::OneOfACrowd {
-            asks[place].note_crowd();
-        }
-        verdicts[place] = Some(verdict);
+        verdicts[position as usize - 1] = Some(verdict);
     }
     Ok(verdicts)
 }
@@ -77,12 +72,4 @@ pub async fn settle(db: &mut PgConnection, owed: &[(i64, f64, f64, f64)]) -> sql
     .execute(db)
     .await?;
     Ok(())
-}
-
-fn code(retry: Retry) -> i16 {
-    match retry {
-        Retry::OneOfACrowd => 0,
-        Retry::IfLater => 1,
-        Retry::SameConnection => 2,
-    }
 }

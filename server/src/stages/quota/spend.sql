@@ -1,12 +1,12 @@
 -- Refill, spend and label for everybody who is waiting, in one statement on the database's clock.
 --
 -- $1 partner, $2 capacity, $3 refill per second, $4 key, $5 address, $6 seconds since the client decided to send it,
--- $7 how far it can be told to be a retry (0: one of a crowd, 1: alone, 2: on a connection that had been refused); first come first.
+-- $7 whether it overlaps with others of its caller; first come first.
 with ask as (
-    select a.partner_id, a.capacity, a.refill, a.key_id, a.address, a.retry, a.position,
+    select a.partner_id, a.capacity, a.refill, a.key_id, a.address, a.crowded, a.position,
            statement_timestamp() - make_interval(secs => a.ago) as came_at
-    from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[], $5::text[], $6::float8[], $7::smallint[])
-         with ordinality as a (partner_id, capacity, refill, key_id, address, ago, retry, position)
+    from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[], $5::text[], $6::float8[], $7::boolean[])
+         with ordinality as a (partner_id, capacity, refill, key_id, address, ago, crowded, position)
 ),
 wanted as (
     select partner_id, max(capacity) as capacity, max(refill) as refill, count(*) as wanted
@@ -45,7 +45,7 @@ spent as (
 ),
 -- First come first served: so many as there were whole tokens, not one more.
 placed as (
-    select a.position, a.partner_id, a.key_id, a.address, a.retry, a.came_at, s.level, s.granted, s.tokens,
+    select a.position, a.partner_id, a.key_id, a.address, a.crowded, a.came_at, s.level, s.granted, s.tokens,
            row_number() over (partition by a.partner_id order by a.position) as place,
            case when s.capacity < 1 or s.refill <= 0 then 86400
                 else least(86400, greatest(1, ceil((1 - s.tokens) / s.refill)))
@@ -59,8 +59,7 @@ refused as (
     select p.position, p.partner_id, p.key_id, p.address, p.retry_after, r.since, r.until,
            case
                when r.until is null or p.came_at >= r.until then null
-               when p.retry = 2 or (p.retry = 1 and p.came_at > r.since)
-                   or p.came_at > r.since + interval '3 seconds'
+               when p.came_at > r.since + case when p.crowded then interval '3 seconds' else interval '0' end
                    then greatest(0, extract(epoch from p.came_at - r.refused_at) * 1000)::bigint
            end as early_after_ms
     from placed p
