@@ -15,7 +15,7 @@ test('a request appears in the books by itself, and nothing is unaccounted', asy
   }
   await expect.poll(() => number(count(page, /^No route/)), { timeout: 20_000 }).toBe(before + 3);
   await expect(count(page, /^Unaccounted/)).toHaveText('0');
-  await expect(page.getByText('no such route')).toBeVisible();
+  await expect(page.getByText(`${before + 3} no such route`, { exact: true })).toBeVisible();
 });
 
 test('the window is in the URL, and another is shown without leaving the page', async ({ page }) => {
