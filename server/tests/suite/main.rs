@@ -12,6 +12,7 @@ mod manifest;
 mod people;
 mod portal;
 mod private_postgres;
+mod processes;
 mod quota;
 mod schema;
 #[allow(dead_code, reason = "not every helper has its suite yet")]
