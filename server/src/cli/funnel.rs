@@ -80,9 +80,6 @@ fn table(funnel: &Funnel) -> String {
     if let Some(in_flight) = funnel.in_flight {
         lines.push(("− in flight".into(), number(in_flight)));
     }
-    if let Some(unaccounted) = funnel.unaccounted.filter(|n| *n != 0) {
-        lines.push(("− unaccounted".into(), format!("{unaccounted}")));
-    }
     lines.push(("= reached upstream".into(), number(funnel.reached_upstream)));
     let s = &funnel.statuses;
     let classes = [
@@ -95,6 +92,10 @@ fn table(funnel: &Funnel) -> String {
     ];
     for (class, count) in classes.into_iter().filter(|(_, count)| *count > 0) {
         lines.push((format!("    {class}"), format!("({})", number(count))));
+    }
+    // Always there: that it is 0 is what the books are for.
+    if let Some(unaccounted) = funnel.unaccounted {
+        lines.push(("unaccounted".into(), unaccounted.to_string()));
     }
     let labels = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     // A bracket stands outside of the column, so that digits stand below digits.
@@ -188,6 +189,7 @@ arrived                   1,234
 − in flight                   4
 = reached upstream           40
     2xx                     (40)
+unaccounted                   0
 
 upstream calls 41
 ";
