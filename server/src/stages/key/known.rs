@@ -34,10 +34,18 @@ pub struct KnownKey {
 
 /// Known keys apart from unknown ones, so that a flood of invented keys pushes out no real one.
 pub struct KnownKeys {
-    known: Cache<KeyHash, Arc<KnownKey>>,
+    known: Cache<KeyHash, Kept>,
     unknown: Cache<KeyHash, ()>,
-    /// Counted up by each notice: an answer that was asked for before it is not kept.
+    /// Counted up by each notice of a key: an answer that was asked for before it is not kept.
     notices: AtomicU64,
+    /// Counted up when anything may have changed: what was kept before is asked for again.
+    epoch: AtomicU64,
+}
+
+#[derive(Clone)]
+struct Kept {
+    key: Arc<KnownKey>,
+    epoch: u64,
 }
 
 impl KeyHash {
@@ -65,26 +73,38 @@ impl fmt::Debug for KeyHash {
 
 impl KnownKeys {
     pub fn new(most: u64) -> KnownKeys {
-        KnownKeys { known: Cache::new(most), unknown: Cache::new(most), notices: AtomicU64::new(0) }
+        let (notices, epoch) = (AtomicU64::new(0), AtomicU64::new(0));
+        KnownKeys { known: Cache::new(most), unknown: Cache::new(most), notices, epoch }
     }
 
-    /// The key of that hash, from memory or from the database; `None` if there is none.
+    /// The key of that hash, from memory or from the database; `None` if there is none. One that ought to be asked for
+    /// again is good as it was while the database is away.
     pub async fn find(&self, hash: KeyHash, store: &Store) -> Result<Option<Arc<KnownKey>>, Away> {
-        if let Some(key) = self.known.get(&hash) {
-            return Ok(Some(key));
+        let epoch = self.epoch.load(Ordering::Acquire);
+        let kept = self.known.get(&hash);
+        if let Some(kept) = kept.as_ref().filter(|kept| kept.epoch == epoch) {
+            return Ok(Some(kept.key.clone()));
         }
         if self.unknown.contains_key(&hash) {
             return Ok(None);
         }
         let before = self.notices.load(Ordering::Acquire);
         let db = store.db.clone();
-        let found = store.ask(async move { query(&db, hash).await }).await?.map(Arc::new);
+        let found = match store.ask(async move { query(&db, hash).await }).await {
+            Ok(found) => found.map(Arc::new),
+            Err(away) => return kept.map(|kept| Some(kept.key)).ok_or(away),
+        };
         match &found {
-            Some(key) => self.known.insert(hash, key.clone()),
-            None => self.unknown.insert(hash, ()),
+            Some(key) => self.known.insert(hash, Kept { key: key.clone(), epoch }),
+            None => {
+                self.known.invalidate(&hash);
+                self.unknown.insert(hash, ());
+            }
         }
         if self.notices.load(Ordering::Acquire) != before {
             self.drop_entry(&hash);
+        } else if self.epoch.load(Ordering::Acquire) != epoch {
+            self.unknown.invalidate(&hash);
         }
         Ok(found)
     }
@@ -98,9 +118,9 @@ impl KnownKeys {
         }
     }
 
+    /// Anything may have changed. Known keys are not dropped: the database may go away before they are asked for again.
     pub fn forget_all(&self) {
-        self.notices.fetch_add(1, Ordering::AcqRel);
-        self.known.invalidate_all();
+        self.epoch.fetch_add(1, Ordering::AcqRel);
         self.unknown.invalidate_all();
     }
 

@@ -2,6 +2,7 @@
 //! that disagree.
 
 mod changes;
+mod database_away;
 mod killed;
 mod load;
 mod probe;
