@@ -25,7 +25,7 @@ lint: ## rustfmt and clippy, warnings are errors
 	@end2end/setup/lint.sh
 
 demo: build ## Real requests from a demo's partners through the gateway, for pages with life in them
-	@exec target/release/toll demo
+	@exec end2end/setup/demo.sh
 
 bench: build ## Requests a second, beside nginx
 	@exec end2end/bench/run.sh

@@ -67,7 +67,7 @@ fn no(what: &str, name: &str) -> String {
 }
 
 /// The subtraction, for people.
-fn table(funnel: &Funnel) -> String {
+pub(super) fn table(funnel: &Funnel) -> String {
     let mut lines = vec![("arrived".to_owned(), number(funnel.arrived))];
     for stage in &funnel.stages {
         lines.push((format!("− {}", stage.stage.name()), number(stage.stopped)));

@@ -15,6 +15,7 @@ use crate::telemetry;
 mod apply;
 pub mod audit;
 mod database;
+mod demo;
 mod export;
 pub mod funnel;
 mod keys;
@@ -48,6 +49,7 @@ enum Command {
     Keys(keys::Args),
     Funnel(funnel::FunnelArgs),
     Audit(audit::AuditArgs),
+    Demo(demo::Args),
     Migrate(migrate::Args),
     Users(users::Args),
 }
@@ -80,7 +82,12 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             telemetry::init(&config, Some("warn"));
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-            runtime.block_on(with_database(command, name, &config))
+            runtime.block_on(async {
+                match command {
+                    Command::Demo(args) => demo::run(args, name, &config).await,
+                    command => with_database(command, name, &config).await,
+                }
+            })
         }
     }
 }
@@ -100,7 +107,7 @@ async fn with_database(command: Command, name: &str, config: &Config) -> anyhow:
 
 async fn dispatch(command: Command, database: &Database, config: &Config) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Serve(_) => unreachable!("serve opens its database itself"),
+        Command::Serve(_) | Command::Demo(_) => unreachable!("they open the database themselves"),
         Command::Apply(args) => apply::run(args, &database.pool).await,
         Command::Export(args) => export::run(args, &database.pool).await,
         Command::Keys(args) => keys::run(args, &database.pool).await,
@@ -121,6 +128,7 @@ impl Command {
             Command::Keys(_) => "toll keys",
             Command::Funnel(_) => "toll funnel",
             Command::Audit(_) => "toll audit",
+            Command::Demo(_) => "toll demo",
             Command::Migrate(_) => "toll migrate",
             Command::Users(_) => "toll users",
         }

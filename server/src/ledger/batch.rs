@@ -153,6 +153,12 @@ impl Lane {
 }
 
 impl Batch {
+    /// Of records that come from no journal.
+    pub(super) fn of(records: Vec<(u64, Record)>, to: u64, door: Vec<DoorRow>) -> Batch {
+        let place = Place { segment: 0, offset: HEADER, seq: to + 1 };
+        Batch { records, to, door, by_minute: BTreeMap::new(), place }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.by_minute.is_empty() && self.door.is_empty()
     }

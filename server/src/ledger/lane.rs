@@ -155,7 +155,7 @@ impl Lane {
 }
 
 /// A UUIDv7 of this time. The microseconds go where RFC 9562 §6.2 (method 3) has them, so that ids sort by arrival.
-fn id_at(at: Micros) -> Uuid {
+pub(super) fn id_at(at: Micros) -> Uuid {
     let mut random: [u8; 10] = rand::random();
     let fraction = (at.rem_euclid(1000) * 4096 / 1000) as u16;
     random[..2].copy_from_slice(&fraction.to_be_bytes());

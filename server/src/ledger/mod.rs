@@ -12,6 +12,7 @@ pub mod lane;
 mod mapped;
 mod node;
 mod partitions;
+pub mod past;
 pub mod record;
 pub mod recorded;
 mod recovery;

@@ -6,6 +6,7 @@
 mod announce;
 mod breaker;
 mod command_line;
+mod demo;
 mod keys;
 mod ledger;
 mod manifest;

@@ -1,0 +1,63 @@
+//! The demo's keys: made anew by each demo, within the plans' limits, as nobody keeps a key's text.
+
+use anyhow::Context;
+use app::keys::{self, MadeKey, NewKey};
+use sqlx::PgPool;
+use time::Duration;
+
+/// What keys of a demo are called; those of an earlier demo are known by it.
+const NAME: &str = "demo";
+
+pub struct Keys {
+    pub acme: MadeKey,
+    pub globex: MadeKey,
+    pub initech: MadeKey,
+    pub hasty: MadeKey,
+    pub lost: Lost,
+}
+
+/// Everything that can be wrong with a key that once was right.
+pub struct Lost {
+    pub revoked: MadeKey,
+    pub expired: MadeKey,
+    /// Good for `orders` only.
+    pub limited: MadeKey,
+}
+
+/// Revokes what an earlier demo has left.
+pub async fn make(db: &PgPool) -> anyhow::Result<Keys> {
+    for slug in ["acme", "globex", "initech", "hasty", "lost"] {
+        let partner = keys::partner_by_slug(db, slug).await?;
+        for key in keys::list(db, Some(partner)).await? {
+            if key.name.starts_with(NAME) && key.state.is_honoured() {
+                keys::revoke(db, Some(partner), key.id).await?;
+            }
+        }
+    }
+    let orders = ["orders".to_owned()];
+    let lost = Lost {
+        revoked: create(db, "lost", "demo, revoked", None, None).await?,
+        expired: create(db, "lost", "demo, expired", Some(Duration::SECOND), None).await?,
+        limited: create(db, "lost", "demo, orders only", None, Some(&orders)).await?,
+    };
+    keys::revoke(db, None, lost.revoked.key.id).await?;
+    Ok(Keys {
+        acme: create(db, "acme", "demo", None, None).await?,
+        globex: create(db, "globex", "demo", Some(Duration::days(30)), None).await?,
+        initech: create(db, "initech", "demo", Some(Duration::days(5)), None).await?,
+        hasty: create(db, "hasty", "demo", None, None).await?,
+        lost,
+    })
+}
+
+async fn create(
+    db: &PgPool,
+    slug: &str,
+    name: &str,
+    expires_in: Option<Duration>,
+    routes: Option<&[String]>,
+) -> anyhow::Result<MadeKey> {
+    let partner = keys::partner_by_slug(db, slug).await?;
+    let made = keys::create(db, partner, NewKey { name, expires_in, routes }).await;
+    made.with_context(|| format!("no key for the demo's partner {slug:?}"))
+}

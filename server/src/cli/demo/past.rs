@@ -1,0 +1,195 @@
+//! What happened before the demo: a day that rises and falls, an outage of `billing`, an hourly job that is too large for its
+//! plan, and `hasty` in a loop for the last hours. Never were they requests; the ledger's own statement writes them.
+
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+use app::domain::cache_miss::CacheMiss;
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use app::domain::window::Window;
+use app::keys::{self, MadeKey};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::keys::Keys;
+use crate::ledger::past::Past;
+use crate::ledger::record::{End, Record};
+
+/// Requests a minute of the busy partners at noon.
+const NOON: f64 = 60.0;
+/// Hours before the demo.
+const OUTAGE: std::ops::Range<f64> = 4.6..5.0;
+const LOOP: std::ops::Range<f64> = 0.0..2.5;
+
+/// Who and what the records are of, by id.
+struct Ids {
+    routes: BTreeMap<String, i64>,
+    /// Partner and key.
+    keys: BTreeMap<&'static str, (i64, i64)>,
+}
+
+/// Fills the minutes of the window in which nothing has happened; returns how many requests that took.
+pub async fn write(db: &PgPool, window: Window, keys: &Keys) -> anyhow::Result<u64> {
+    let ids = Ids::read(db, keys).await?;
+    let end = window.to.unix_timestamp().div_euclid(60);
+    let mut past = Past::open(db).await?;
+    let mut written = 0;
+    for minute in past.empty_minutes(window).await? {
+        let records = ids.minute(minute, (end - minute) as f64 / 60.0);
+        written += records.len() as u64;
+        past.write(minute, records).await?;
+    }
+    past.close().await?;
+    Ok(written)
+}
+
+impl Ids {
+    async fn read(db: &PgPool, made: &Keys) -> anyhow::Result<Ids> {
+        let routes: Vec<(String, i64)> =
+            sqlx::query_as("select name, id from route where retired_at is null").fetch_all(db).await?;
+        let mut ids = Ids { routes: routes.into_iter().collect(), keys: BTreeMap::new() };
+        let Keys { acme, globex, initech, hasty, lost } = made;
+        let known: [(&str, &MadeKey); 5] = [
+            ("acme", acme),
+            ("globex", globex),
+            ("initech", initech),
+            ("hasty", hasty),
+            ("lost", &lost.revoked),
+        ];
+        for (slug, made) in known {
+            ids.keys.insert(slug, (keys::partner_by_slug(db, slug).await?, made.key.id));
+        }
+        Ok(ids)
+    }
+
+    /// The same every time, for the same minute.
+    fn minute(&self, minute: i64, hours_ago: f64) -> Vec<Record> {
+        let mut dice = StdRng::seed_from_u64(minute as u64);
+        let mut records = Vec::new();
+        let busy = (NOON * of_day(minute) * dice.random_range(0.8..1.2)) as usize;
+        for n in 0..busy {
+            let who = if n % 3 == 0 { "globex" } else { "acme" };
+            records.push(self.busy(&mut dice, who, OUTAGE.contains(&hours_ago)));
+        }
+        if minute % 60 == 0 {
+            records.extend((0..20).map(|_| self.forwarded(&mut dice, "initech", "orders", 200, 4..25)));
+            records.extend((0..25).map(|_| self.refused("initech", "orders", Outcome::QuotaSpent, None)));
+        }
+        records.push(self.forwarded(&mut dice, "hasty", "orders", 200, 4..25));
+        if LOOP.contains(&hours_ago) {
+            records.extend((0..30).map(|_| {
+                let waited = dice.random_range(70..110);
+                self.refused("hasty", "orders", Outcome::QuotaEarlyRetry, Some(waited))
+            }));
+        }
+        records.push(self.stopped(Some("lost"), Some("billing"), Stage::Key, Outcome::KeyRevoked));
+        records.push(self.stopped(None, Some("billing"), Stage::Key, Outcome::KeyMissing));
+        if minute % 3 == 0 {
+            records.push(self.stopped(None, Some("billing"), Stage::Key, Outcome::KeyMalformed));
+            records.push(self.stopped(None, None, Stage::Route, Outcome::NoRoute));
+        }
+        for index in (1..records.len()).rev() {
+            records.swap(index, dice.random_range(0..=index));
+        }
+        records
+    }
+
+    fn busy(&self, dice: &mut StdRng, who: &'static str, outage: bool) -> Record {
+        match dice.random_range(0..100) {
+            0..40 => {
+                let mut hit = self.stopped(Some(who), Some("orders"), Stage::Cache, Outcome::CacheHit);
+                (hit.bytes_out, hit.duration_us) = (34, dice.random_range(150..900));
+                hit
+            }
+            40..55 => self.forwarded(dice, who, "orders", 200, 4..25),
+            55..75 => self.forwarded(dice, who, "search", 200, 15..90),
+            75..78 => self.forwarded(dice, who, "reports", 200, 250..1_500),
+            78 => self.forwarded(dice, who, "orders", 404, 4..15),
+            79..81 if outage => self.forwarded(dice, who, "billing", 503, 8..60),
+            79.. if outage => self.stopped(Some(who), Some("billing"), Stage::Breaker, Outcome::BreakerOpen),
+            79 => self.stopped(Some(who), Some("archive"), Stage::Proxy, Outcome::UpstreamUnreachable),
+            _ => self.forwarded(dice, who, "billing", 200, 8..60),
+        }
+    }
+
+    fn refused(&self, who: &'static str, route: &str, outcome: Outcome, waited_ms: Option<i64>) -> Record {
+        Record {
+            retry_asked_ms: Some(2_000),
+            retry_waited_ms: waited_ms,
+            tokens_before: Some(0.2),
+            tokens_after: Some(0.2),
+            ..self.stopped(Some(who), Some(route), Stage::Quota, outcome)
+        }
+    }
+
+    fn forwarded(
+        &self,
+        dice: &mut StdRng,
+        who: &'static str,
+        route: &str,
+        status: u16,
+        millis: std::ops::Range<u64>,
+    ) -> Record {
+        let us = dice.random_range(millis.start * 1000..millis.end * 1000);
+        let end = End {
+            stage: Stage::Proxy,
+            outcome: Outcome::Forwarded,
+            status,
+            reached: true,
+            upstream_status: status,
+        };
+        Record {
+            end: Some(end),
+            bytes_out: 34,
+            duration_us: us + 600,
+            stage_us: [20, 30, 400, 20, 10, us],
+            cache_miss: Some(match route {
+                "orders" => CacheMiss::Stale,
+                "search" => CacheMiss::First,
+                _ => CacheMiss::Off,
+            }),
+            upstream_calls: 1,
+            ..self.stopped(Some(who), Some(route), Stage::Proxy, Outcome::Forwarded)
+        }
+    }
+
+    /// Answered by the gateway itself. Its time and id are the ledger's to set.
+    fn stopped(
+        &self,
+        who: Option<&'static str>,
+        route: Option<&str>,
+        stage: Stage,
+        outcome: Outcome,
+    ) -> Record {
+        let (partner, key) = who.and_then(|who| self.keys.get(who)).copied().unwrap_or_default();
+        let status = match outcome.status() {
+            0 => 200,
+            status => status,
+        };
+        let mut stage_us = [0; 6];
+        stage_us[..=stage.index()].fill(20);
+        Record {
+            end: Some(End { stage, outcome, status, reached: false, upstream_status: 0 }),
+            route: route.and_then(|name| self.routes.get(name)).copied().unwrap_or_default(),
+            partner,
+            key,
+            method: "GET".into(),
+            path: format!("/api/{}/7", route.unwrap_or("inventory")),
+            address: "127.0.0.1".into(),
+            user_agent: "toll-demo".into(),
+            bytes_out: 300,
+            duration_us: stage_us.iter().sum(),
+            stage_us,
+            ..Record::new(Uuid::nil(), 0)
+        }
+    }
+}
+
+/// From 0.2 in the small hours to 1 at noon, UTC.
+fn of_day(minute: i64) -> f64 {
+    let day = minute.rem_euclid(1_440) as f64 / 1_440.0;
+    0.6 - 0.4 * (TAU * day).cos()
+}
