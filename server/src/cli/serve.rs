@@ -111,9 +111,17 @@ async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -
         tokio::spawn(admin::serve(listener, node.probe()));
     }
     say(&format!("Toll serves {}", config.url_of(node.address)));
-    if let Some(link) = first_ops_link(&db, &config.public_url).await? {
-        say("Nobody has an account yet. This link makes the first operator, once, within 72 hours:");
-        say(&link);
+    match first_ops_link(&db, &config.public_url).await {
+        Ok(Some(link)) => {
+            say("Nobody has an account yet. This link makes the first operator, once, within 72 hours:");
+            say(&link);
+        }
+        Ok(None) => {}
+        // The gateway serves by now, and goes on.
+        Err(error) => tracing::warn!(
+            %error,
+            "whether anybody has an account is not known; `toll users invite --role ops` makes one"
+        ),
     }
     let _gone = shutdown.wait_for(|stop| *stop).await;
     node.stop().await

@@ -57,12 +57,13 @@ pub async fn watch(
         let (server, log) = (url(&socket_dir, "postgres"), place.log());
         tokio::select! {
             _ = &mut stop => break postmaster.stop().await,
-            // One that ends again while it starts is seen at the head of the loop.
+            // One that ends again while it starts is seen at the head of the loop, and so is one that was told to.
             back = postmaster.ready(&server, &log) => {
                 if back.is_ok() {
                     tracing::info!("the private PostgreSQL is back");
                 }
             }
+            () = told_to_leave(server.clone()) => postmaster.stop().await,
         }
     }
 }
