@@ -1,10 +1,8 @@
-//! The portal: what browser and server share. `frontend` hydrates it, `server` renders it.
+//! The portal. `server` renders its screens; `frontend` wakes up the islands in them, the only part that runs in a browser.
 
 pub mod domain;
 pub mod error;
-pub mod screens;
-pub mod session;
-pub mod widgets;
+pub mod islands;
 
 #[cfg(feature = "ssr")]
 pub mod announce;
@@ -15,37 +13,19 @@ pub mod keys;
 #[cfg(feature = "ssr")]
 pub mod people;
 #[cfg(feature = "ssr")]
+mod routes;
+#[cfg(feature = "ssr")]
+pub mod screens;
+#[cfg(feature = "ssr")]
+pub mod session;
+#[cfg(feature = "ssr")]
 mod shell;
 #[cfg(feature = "ssr")]
 pub mod site;
+#[cfg(feature = "ssr")]
+pub mod widgets;
 
-use leptos::prelude::*;
-use leptos_meta::{Title, provide_meta_context};
-use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{SsrMode, path};
-
-use screens::invite::Invite;
-use screens::ops::Ops;
-use screens::portal::Portal;
-use screens::sign_in::SignIn;
+#[cfg(feature = "ssr")]
+pub use routes::App;
 #[cfg(feature = "ssr")]
 pub use shell::shell;
-use widgets::failed::NotFound;
-
-/// Every screen, a line each. All are rendered whole before they are sent: an answer has its right status, and a page
-/// needs no scripts.
-#[component]
-pub fn App() -> impl IntoView {
-    provide_meta_context();
-    view! {
-        <Title formatter=|title: String| format!("{title} · Toll") text="Toll"/>
-        <Router>
-            <Routes fallback=NotFound>
-                <Route path=path!("/") view=SignIn ssr=SsrMode::Async/>
-                <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
-                <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
-                <Route path=path!("/portal") view=Portal ssr=SsrMode::Async/>
-            </Routes>
-        </Router>
-    }
-}

@@ -14,9 +14,11 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
     let nonce = use_nonce().map(|nonce| nonce.to_string()).unwrap_or_default();
     set_policy(&nonce);
     let Assets { js, wasm, css, echarts } = assets.clone();
-    let start = format!(
-        "import init, {{ hydrate }} from {js:?}; await init({{ module_or_path: {wasm:?} }}); hydrate();"
-    );
+    // Nothing outside the islands is hydrated, so nothing need be told to the browser about it.
+    if let Some(shared) = Owner::current_shared_context() {
+        shared.set_is_hydrating(false);
+    }
+    let start = format!("const [js, wasm] = [{js:?}, {wasm:?}];\n{WAKE}");
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -36,6 +38,15 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
         </html>
     }
 }
+
+/// Each island is a function of the module, by its name. `tollWake` is for islands that come later.
+const WAKE: &str = "
+const toll = await import(js);
+await toll.default({ module_or_path: wasm });
+toll.hydrate();
+globalThis.tollWake = (island) => toll[island.dataset.component](island);
+document.querySelectorAll('leptos-island').forEach(globalThis.tollWake);
+";
 
 /// Scripts only with this response's nonce, or added by such a script; styles from our own files, no style attributes.
 fn set_policy(nonce: &str) {

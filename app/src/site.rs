@@ -43,6 +43,11 @@ impl Site {
         use_context().ok_or_else(|| Error::internal("no Site in the context"))
     }
 
+    /// The database's clock, by which the books are kept.
+    pub async fn now(&self) -> Result<time::OffsetDateTime, Error> {
+        Ok(sqlx::query_scalar("select now()").fetch_one(&self.db).await?)
+    }
+
     /// Cookies are for https only where people come by https.
     pub fn is_secure(&self) -> bool {
         self.public_url.starts_with("https://")

@@ -18,15 +18,23 @@ test('a request appears in the books by itself, and nothing is unaccounted', asy
   await expect(page.getByText(`${before + 3} no such route`, { exact: true })).toBeVisible();
 });
 
-test('the window is in the URL, and another is shown without leaving the page', async ({ page }) => {
+test('what is open stays open while the numbers change', async ({ page }) => {
   await page.goto(url('/ops'));
   await expect(page.locator('.canvas.drawn')).toHaveCount(2);
-  await page.evaluate(() => { window.here = true; });
+  await page.evaluate(() => { document.querySelector('.canvas').mark = 'made once'; });
+  await page.getByText('As a table').click();
+  const before = await number(count(page, /^No route/));
+  await page.request.get(url('/api/no/such/route'));
+  await expect.poll(() => number(count(page, /^No route/)), { timeout: 20_000 }).toBe(before + 1);
+  await expect(page.getByRole('columnheader', { name: 'Latency' })).toBeVisible();
+  expect(await page.evaluate(() => document.querySelector('.canvas').mark)).toBe('made once');
+});
+
+test('the window is in the URL', async ({ page }) => {
+  await page.goto(url('/ops'));
   await page.getByRole('link', { name: '24 h' }).click();
   await expect(page).toHaveURL(url('/ops?last=24h'));
-  await expect(page.locator('main')).not.toHaveAttribute('aria-busy');
   await expect(page.getByRole('link', { name: '24 h' })).toHaveAttribute('aria-current', 'true');
-  expect(await page.evaluate(() => window.here)).toBe(true);
 });
 
 test('a window of long ago is empty, stands still and says so', async ({ page }) => {

@@ -38,7 +38,7 @@ function wasm() {
 
 async function bundle(entry, extra) {
   const target = ['chrome111', 'firefox114', 'safari16.4'];
-  const done = await build({ entryPoints: [entry], bundle: true, minify: true, write: false, target, legalComments: 'none', logLevel: 'warning', ...extra });
+  const done = await build({ entryPoints: [entry], bundle: true, minify: true, write: false, target, legalComments: 'none', logLevel: 'warning', nodePaths: [join(root, 'end2end/node_modules')], ...extra });
   return done.outputFiles[0].contents;
 }
 

@@ -134,6 +134,10 @@ impl Funnel {
         }
     }
 
+    pub fn window(&self) -> Window {
+        Window { from: self.from, to: self.to }
+    }
+
     pub fn stage(&self, stage: Stage) -> &StageLine {
         &self.stages[stage.index()]
     }

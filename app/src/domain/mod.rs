@@ -5,6 +5,7 @@ pub mod cache_miss;
 pub mod funnel;
 pub mod histogram;
 pub mod key_text;
+pub mod numbers;
 pub mod outcome;
 pub mod span;
 pub mod stage;

@@ -31,6 +31,18 @@ impl Stage {
         }
     }
 
+    /// As a heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Stage::Route => "Route",
+            Stage::Key => "Key",
+            Stage::Quota => "Quota",
+            Stage::Cache => "Cache",
+            Stage::Breaker => "Breaker",
+            Stage::Proxy => "Proxy",
+        }
+    }
+
     pub fn code(self) -> i16 {
         self as i16
     }

@@ -3,6 +3,6 @@
 pub mod invite;
 pub mod ops;
 pub mod portal;
+pub mod screen;
 pub mod sign_in;
 pub mod traffic;
-pub mod viewer;

@@ -2,16 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "ssr")]
 mod cookie;
-#[cfg(feature = "ssr")]
 mod request;
-#[cfg(feature = "ssr")]
 pub mod store;
+pub mod viewer;
 
-#[cfg(feature = "ssr")]
 pub use cookie::COOKIE_NAMES;
-#[cfg(feature = "ssr")]
 pub use request::{begin, client_address, end, require_ops, require_partner, viewer};
 
 /// A person who has signed in.

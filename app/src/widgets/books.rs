@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use leptos::prelude::*;
 
-use super::numbers::{grouped, percent};
 use crate::domain::funnel::Funnel;
+use crate::domain::numbers::{grouped, percent};
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 
@@ -173,7 +173,7 @@ fn unaccounted(funnel: &Funnel) -> Line {
 }
 
 #[component]
-pub fn Books(#[prop(into)] funnel: Signal<Funnel>) -> impl IntoView {
+pub fn Books(funnel: Funnel) -> impl IntoView {
     view! {
         <table class="books" role="table">
             <thead class="visually-hidden" role="rowgroup">
@@ -185,11 +185,10 @@ pub fn Books(#[prop(into)] funnel: Signal<Funnel>) -> impl IntoView {
                 </tr>
             </thead>
             <tbody role="rowgroup">
-                {move || lines(&funnel.read()).into_iter().map(row).collect::<Vec<_>>()}
+                {lines(&funnel).into_iter().map(row).collect::<Vec<_>>()}
             </tbody>
         </table>
     }
-    .into_any()
 }
 
 /// Widths are attributes of SVG, since style attributes are what the content security policy forbids.

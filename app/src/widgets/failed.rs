@@ -25,7 +25,7 @@ pub fn Failed(error: Error) -> impl IntoView {
             <p class="notice-code">{error.status()}</p>
             <h1>{error.to_string()}</h1>
             <p>{advice}</p>
-            <p><a href="/" rel="external">"To the start"</a></p>
+            <p><a href="/">"To the start"</a></p>
         </main>
     }
     .into_any()
@@ -43,19 +43,11 @@ fn SignedOut() -> impl IntoView {
         }
     );
     let door = format!("/?next={}", Url::escape(&here));
-    #[cfg(feature = "ssr")]
     leptos_axum::redirect(&door);
-    #[cfg(feature = "hydrate")]
-    Effect::new({
-        let door = door.clone();
-        move |_| {
-            let _ = window().location().assign(&door);
-        }
-    });
     view! {
         <main id="content" class="wrap notice">
             <h1>"You are signed out."</h1>
-            <p><a href=door rel="external">"Sign in"</a></p>
+            <p><a href=door>"Sign in"</a></p>
         </main>
     }
 }
@@ -63,7 +55,6 @@ fn SignedOut() -> impl IntoView {
 /// The page for an address that names nothing.
 #[component]
 pub fn NotFound() -> impl IntoView {
-    #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.set_status(http::StatusCode::NOT_FOUND);
     }

@@ -29,6 +29,6 @@ pub fn Field(
 
 /// What is wrong with a form, said aloud as soon as it is known.
 #[component]
-pub fn Problem(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView {
-    view! { <p class="problem" role="alert">{move || text.get()}</p> }
+pub fn Problem(text: Option<String>) -> impl IntoView {
+    view! { <p class="problem" role="alert">{text}</p> }
 }

@@ -1,59 +1,16 @@
 //! The funnel as a drawing: an SVG that needs no scripts, and over it the interactive chart.
 
-use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::numbers::{grouped, percent};
 use crate::domain::funnel::Funnel;
-use crate::domain::stage::Stage;
-
-/// One piece of the funnel, top to bottom: as wide as what came in, narrowing to what goes on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
-    pub stage: Stage,
-    /// "Quota: 4,530 of 9,474 stopped".
-    pub words: String,
-    pub entered: u64,
-    pub passed: u64,
-}
-
-/// What has ended, so that the pieces fit each other: what is in flight has not reached any edge yet.
-pub fn pieces(funnel: &Funnel) -> Vec<Piece> {
-    funnel
-        .stages
-        .iter()
-        .map(|line| Piece {
-            stage: line.stage,
-            words: format!(
-                "{}: {} of {} stopped ({})",
-                name(line.stage),
-                grouped(line.stopped),
-                grouped(line.entered),
-                percent(line.stopped, line.entered)
-            ),
-            entered: line.entered,
-            passed: line.passed,
-        })
-        .collect()
-}
-
-/// What a stage is called in a drawing.
-pub fn name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Route => "Route",
-        Stage::Key => "Key",
-        Stage::Quota => "Quota",
-        Stage::Cache => "Cache",
-        Stage::Breaker => "Breaker",
-        Stage::Proxy => "Proxy",
-    }
-}
+use crate::domain::numbers::grouped;
+use crate::islands::chart::Chart;
+use crate::islands::chart::data::{ChartData, Piece, pieces};
 
 #[component]
-pub fn FunnelChart(#[prop(into)] funnel: Signal<Funnel>) -> impl IntoView {
-    let canvas = NodeRef::<Div>::new();
-    #[cfg(feature = "hydrate")]
-    super::chart::keep_drawn(canvas, move |palette| super::chart::funnel(&pieces(&funnel.read()), palette));
+pub fn FunnelChart(funnel: Funnel) -> impl IntoView {
+    let pieces = pieces(&funnel);
+    let (shapes, labels) = (shapes(&pieces), labels(&pieces));
     view! {
         <figure class="chart funnel" aria-labelledby="funnel-title">
             <h2 id="funnel-title">
@@ -61,15 +18,14 @@ pub fn FunnelChart(#[prop(into)] funnel: Signal<Funnel>) -> impl IntoView {
             </h2>
             <div class="plot" aria-hidden="true">
                 <div class="drawing">
-                    <div class="canvas" node_ref=canvas></div>
-                    <svg viewBox="0 0 100 120" preserveAspectRatio="none">{move || shapes(&pieces(&funnel.read()))}</svg>
+                    <Chart data=ChartData::Funnel(pieces)/>
+                    <svg viewBox="0 0 100 120" preserveAspectRatio="none">{shapes}</svg>
                 </div>
-                <div class="labels">{move || labels(&pieces(&funnel.read()))}</div>
+                <div class="labels">{labels}</div>
             </div>
             <figcaption>"The same numbers as in the books above."</figcaption>
         </figure>
     }
-    .into_any()
 }
 
 fn shapes(pieces: &[Piece]) -> impl IntoView + use<> {
@@ -86,6 +42,6 @@ fn shapes(pieces: &[Piece]) -> impl IntoView + use<> {
 }
 
 fn labels(pieces: &[Piece]) -> impl IntoView + use<> {
-    let label = |piece: &Piece| view! { <span><b>{name(piece.stage)}</b>{grouped(piece.passed)}</span> };
+    let label = |piece: &Piece| view! { <span><b>{piece.stage.title()}</b>{grouped(piece.passed)}</span> };
     pieces.iter().map(label).collect::<Vec<_>>()
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::address::Address;
 use crate::session::{Role, Viewer};
 
 #[component]
@@ -9,14 +10,17 @@ pub fn Header(
     viewer: Viewer,
     /// The path of the page, to mark it.
     here: &'static str,
+    address: Address,
 ) -> impl IntoView {
-    let pages = match viewer.role {
-        Role::Ops => [("/ops", "Overview")],
-        Role::Partner { .. } => [("/portal", "My traffic")],
+    let pages: &[_] = match viewer.role {
+        Role::Ops => &[("/ops", "Overview")],
+        Role::Partner { .. } => &[("/portal", "My traffic")],
     };
     let home = viewer.home();
-    let links = pages.map(|(path, name)| {
-        view! { <a href=path aria-current=(path == here).then_some("page")>{name}</a> }
+    // The window goes along.
+    let links = pages.iter().map(|(path, name)| {
+        let href = address.elsewhere(path).href();
+        view! { <a href=href aria-current=(*path == here).then_some("page")>{*name}</a> }
     });
     view! {
         <header class="top">
@@ -33,5 +37,4 @@ pub fn Header(
             </div>
         </header>
     }
-    .into_any()
 }

@@ -1,39 +1,29 @@
 //! Latency in nine buckets, with percentiles as ranges: the buckets know no more.
 
-use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::numbers::{grouped, percent};
 use crate::domain::funnel::Latency;
+use crate::domain::numbers::{grouped, percent};
+use crate::islands::chart::Chart;
+use crate::islands::chart::data::{ChartData, LABELS, bucket_of_p95};
 
 /// Under the bars.
 const TICKS: [&str; 9] = ["≤ 5", "10", "25", "50", "100", "250", "1,000", "5,000", "over"];
 
-/// Upper bounds of the buckets, in milliseconds.
-pub const LABELS: [&str; 9] = ["5", "10", "25", "50", "100", "250", "1,000", "5,000", "over"];
-
-/// The bucket that a percentile lies in.
-pub fn bucket_of_p95(latency: &Latency) -> Option<usize> {
-    let p95 = latency.p95?;
-    Some(p95.high.and_then(|high| latency.bounds_ms.iter().position(|bound| *bound == high)).unwrap_or(8))
-}
-
 #[component]
-pub fn LatencyHistogram(#[prop(into)] latency: Signal<Latency>) -> impl IntoView {
-    let canvas = NodeRef::<Div>::new();
-    #[cfg(feature = "hydrate")]
-    super::chart::keep_drawn(canvas, move |palette| super::chart::histogram(&latency.read(), palette));
+pub fn LatencyHistogram(latency: Latency) -> impl IntoView {
+    let (bars, rows) = (bars(&latency), rows(&latency));
     view! {
         <figure class="chart histogram" aria-labelledby="latency-title">
             <h2 id="latency-title">
                 "Latency at the upstream"
-                <small>{move || format!("{} requests, milliseconds", grouped(total(&latency.read())))}</small>
+                <small>{format!("{} requests, milliseconds", grouped(total(&latency)))}</small>
             </h2>
-            <dl class="percentiles">{move || percentiles(&latency.read())}</dl>
+            <dl class="percentiles">{percentiles(&latency)}</dl>
             <div class="plot" aria-hidden="true">
                 <div class="drawing">
-                    <div class="canvas" node_ref=canvas></div>
-                    <svg viewBox="0 0 9 100" preserveAspectRatio="none">{move || bars(&latency.read())}</svg>
+                    <Chart data=ChartData::Histogram(latency)/>
+                    <svg viewBox="0 0 9 100" preserveAspectRatio="none">{bars}</svg>
                 </div>
                 <div class="ticks">{TICKS.map(|tick| view! { <span>{tick}</span> }).collect_view()}</div>
             </div>
@@ -44,12 +34,11 @@ pub fn LatencyHistogram(#[prop(into)] latency: Signal<Latency>) -> impl IntoView
                     <thead>
                         <tr><th scope="col">"Latency"</th><th scope="col">"Requests"</th><th scope="col">"Share"</th></tr>
                     </thead>
-                    <tbody>{move || rows(&latency.read())}</tbody>
+                    <tbody>{rows}</tbody>
                 </table>
             </details>
         </figure>
     }
-    .into_any()
 }
 
 fn total(latency: &Latency) -> u64 {

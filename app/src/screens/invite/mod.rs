@@ -8,34 +8,26 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_params_map;
 
 use self::api::{AcceptInvitation, Invited, invitation};
-use crate::widgets::failed::Failed;
+use crate::screens::screen::after;
 use crate::widgets::field::{Field, Problem};
-use crate::widgets::waiting::Waiting;
 
 #[component]
 pub fn Invite() -> impl IntoView {
-    let params = use_params_map();
-    let token = move || params.read().get("token").unwrap_or_default();
-    let invited = Resource::new_blocking(token, invitation);
+    let token = use_params_map().get_untracked().get("token").unwrap_or_default();
+    let form = after(invitation(token.clone()), |invited| match invited {
+        Some(invited) => view! { <Form invited=invited token=token/> }.into_any(),
+        None => Over().into_any(),
+    });
     view! {
         <Title text="Invitation"/>
-        <Suspense fallback=Waiting>
-            {move || Suspend::new(async move {
-                match invited.await {
-                    Ok(Some(invited)) => view! { <Form invited=invited token=token()/> }.into_any(),
-                    Ok(None) => Over().into_any(),
-                    Err(error) => view! { <Failed error=error/> }.into_any(),
-                }
-            })}
-        </Suspense>
+        {form}
     }
 }
 
 #[component]
 fn Form(invited: Invited, token: String) -> impl IntoView {
     let action = ServerAction::<AcceptInvitation>::new();
-    let problem =
-        Signal::derive(move || action.value().get().and_then(Result::err).map(|error| error.to_string()));
+    let problem = action.value().get_untracked().and_then(Result::err).map(|error| error.to_string());
     let role = match &invited.partner {
         Some(partner) => format!("You will see the traffic of {partner}."),
         None => "You will be an operator: you see everything.".to_owned(),
@@ -65,7 +57,7 @@ fn Form(invited: Invited, token: String) -> impl IntoView {
                         min_length=invited.min_password
                         hint=format!("At least {} characters. A sentence is easier to keep in mind.", invited.min_password)/>
                     <Problem text=problem/>
-                    <button disabled=move || action.pending().get()>"Create account"</button>
+                    <button>"Create account"</button>
                 </ActionForm>
             </div>
         </main>
@@ -74,7 +66,6 @@ fn Form(invited: Invited, token: String) -> impl IntoView {
 
 #[component]
 fn Over() -> impl IntoView {
-    #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.set_status(http::StatusCode::GONE);
     }

@@ -6,35 +6,29 @@ use leptos::form::ActionForm;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::Redirect;
-use leptos_router::hooks::use_query_map;
 
-use crate::screens::viewer::who;
+use crate::screens::screen::after;
+use crate::session::viewer::who;
+use crate::widgets::address::Address;
 use crate::widgets::field::{Field, Problem};
-use crate::widgets::waiting::Waiting;
 
 #[component]
 pub fn SignIn() -> impl IntoView {
-    let viewer = Resource::new_blocking(|| (), |_| who());
+    let next = Address::current().get("next").unwrap_or_default().to_owned();
+    let viewer = after(async { Ok(who().await.ok().flatten()) }, |viewer| match viewer {
+        Some(viewer) => view! { <Redirect path=viewer.home()/> }.into_any(),
+        None => view! { <Form next=next/> }.into_any(),
+    });
     view! {
         <Title text="Sign in"/>
-        <Suspense fallback=Waiting>
-            {move || Suspend::new(async move {
-                match viewer.await {
-                    Ok(Some(viewer)) => view! { <Redirect path=viewer.home()/> }.into_any(),
-                    _ => view! { <Form/> }.into_any(),
-                }
-            })}
-        </Suspense>
+        {viewer}
     }
 }
 
 #[component]
-fn Form() -> impl IntoView {
-    let query = use_query_map();
-    let next = move || query.read().get("next").unwrap_or_default();
+fn Form(next: String) -> impl IntoView {
     let action = ServerAction::<api::SignIn>::new();
-    let problem =
-        Signal::derive(move || action.value().get().and_then(Result::err).map(|error| error.to_string()));
+    let problem = action.value().get_untracked().and_then(Result::err).map(|error| error.to_string());
     view! {
         <main id="content" class="door">
             <div class="door-sheet">
@@ -46,7 +40,7 @@ fn Form() -> impl IntoView {
                     <Field name="email" label="E-mail" kind="email" autocomplete="username" autofocus=true/>
                     <Field name="password" label="Password" kind="password" autocomplete="current-password"/>
                     <Problem text=problem/>
-                    <button disabled=move || action.pending().get()>"Sign in"</button>
+                    <button>"Sign in"</button>
                 </ActionForm>
                 <p class="hint">"No account yet? An operator of this gateway can send you a link."</p>
             </div>

@@ -9,11 +9,10 @@ use charming::element::{
 use charming::series::{Bar, Funnel};
 use serde::Serialize;
 
-use super::Palette;
+use super::data::{ChartData, LABELS, Piece, bucket_of_p95};
+use super::palette::Palette;
 use crate::domain::funnel::Latency;
-use crate::widgets::funnel_chart::Piece;
-use crate::widgets::histogram::{LABELS, bucket_of_p95};
-use crate::widgets::numbers::{grouped, percent};
+use crate::domain::numbers::{grouped, percent};
 
 /// The option object of ECharts, put together from charming's parts. `charming::Chart` can hold every series that there
 /// is, and so brings along the code that writes each of them: most of the page's wasm, for charts that no screen has.
@@ -49,8 +48,15 @@ impl Drawing {
     }
 }
 
+pub fn drawing(data: &ChartData, palette: &Palette) -> Drawing {
+    match data {
+        ChartData::Funnel(pieces) => funnel(pieces, palette),
+        ChartData::Histogram(latency) => histogram(latency, palette),
+    }
+}
+
 /// Each piece as wide as what the stage was given, narrowing to what it let through.
-pub fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
+fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
     let arrived = pieces.first().map_or(0, |piece| piece.entered).max(1) as f64;
     let reached = pieces.last().map_or(0, |piece| piece.passed) as f64;
     let data: Vec<_> = pieces
@@ -77,7 +83,7 @@ pub fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
 }
 
 /// Requests by latency, the bucket of p95 shaded.
-pub fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
+fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
     let total: u64 = latency.counts.iter().sum();
     let highest = latency.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let names: Vec<_> = LABELS

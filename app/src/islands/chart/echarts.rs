@@ -8,7 +8,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use super::Drawing;
+use super::drawings::Drawing;
 
 #[wasm_bindgen]
 extern "C" {

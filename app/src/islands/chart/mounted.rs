@@ -1,19 +1,15 @@
-//! Interactive charts, in the browser only: `charming` says what to draw, ECharts draws it over the SVG that came with
-//! the page. ECharts is fetched when the first chart is there, so that the page does not wait for it.
-
-mod drawings;
-mod echarts;
-mod palette;
+//! A chart in the page: made once, updated after that, resized with its box, disposed of with its island.
 
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 
-pub use drawings::{Drawing, funnel, histogram};
-pub use palette::Palette;
-
-use echarts::Echarts;
+use super::data::ChartData;
+use super::drawings::drawing;
+use super::echarts::{self, Echarts};
+use super::palette::{Palette, use_is_dark};
+use crate::islands::props::use_data;
 
 /// What keeps one chart in step with its element; everything ends with it.
 struct Mounted {
@@ -29,20 +25,23 @@ impl Drop for Mounted {
     }
 }
 
-/// Draws into `canvas` once ECharts is there, again whenever a signal that `draw` reads changes, and when the page turns
-/// dark or light. The chart is made once, updated after that, and disposed of with its owner. Without ECharts the SVG
-/// stays.
-pub fn keep_drawn(canvas: NodeRef<Div>, draw: impl Fn(&Palette) -> Drawing + 'static) {
+/// Draws into `canvas` once ECharts is there, again with each news of the data, and when the page turns dark or light.
+/// Without ECharts the SVG stays.
+pub fn keep_drawn(canvas: NodeRef<Div>, first: ChartData) {
     let mounted = StoredValue::new_local(None::<Mounted>);
     let is_mounted = RwSignal::new(false);
-    let dark = palette::use_is_dark();
+    let is_gone = StoredValue::new(false);
+    let dark = use_is_dark();
+    let data = use_data(canvas, first, move || {
+        is_gone.set_value(true);
+        mounted.set_value(None);
+    });
 
     Effect::new(move |_| {
         let Some(element) = canvas.get() else { return };
         spawn_local(async move {
             let loaded = echarts::load().await;
-            // Left the page meanwhile, or mounted twice.
-            if mounted.try_with_value(Option::is_none) != Some(true) {
+            if is_gone.get_value() {
                 return;
             }
             match loaded.and_then(|()| mount(&element)) {
@@ -57,7 +56,7 @@ pub fn keep_drawn(canvas: NodeRef<Div>, draw: impl Fn(&Palette) -> Drawing + 'st
 
     Effect::new(move |_| {
         dark.track();
-        let drawing = draw(&Palette::current());
+        let drawing = drawing(&data.read(), &Palette::current());
         if is_mounted.get() {
             mounted.with_value(|mounted| {
                 if let Some(Err(cause)) = mounted.as_ref().map(|mounted| mounted.chart.show(&drawing)) {

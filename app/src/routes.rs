@@ -1,0 +1,29 @@
+//! Every screen, a line each.
+
+use leptos::prelude::*;
+use leptos_meta::{Title, provide_meta_context};
+use leptos_router::components::{Route, Router, Routes};
+use leptos_router::{SsrMode, path};
+
+use crate::screens::invite::Invite;
+use crate::screens::ops::Ops;
+use crate::screens::portal::Portal;
+use crate::screens::sign_in::SignIn;
+use crate::widgets::failed::NotFound;
+
+/// All are rendered whole before they are sent: an answer has its right status, and a page needs no scripts.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    view! {
+        <Title formatter=|title: String| format!("{title} · Toll") text="Toll"/>
+        <Router>
+            <Routes fallback=NotFound>
+                <Route path=path!("/") view=SignIn ssr=SsrMode::Async/>
+                <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
+                <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
+                <Route path=path!("/portal") view=Portal ssr=SsrMode::Async/>
+            </Routes>
+        </Router>
+    }
+}

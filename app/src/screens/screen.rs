@@ -1,0 +1,76 @@
+//! How a screen comes about: who is asking, then its data, then its view; or why not.
+
+use std::future::Future;
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+use crate::domain::window::Window;
+use crate::error::Error;
+use crate::session::Viewer;
+use crate::session::viewer::who;
+use crate::widgets::address::Address;
+use crate::widgets::failed::Failed;
+use crate::widgets::frame::Frame;
+
+/// A view that becomes another once `work` is done. The page is sent when it is.
+pub fn after<T: 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    view: impl FnOnce(T) -> AnyView + Send + 'static,
+) -> impl IntoView {
+    view! {
+        <Suspense>
+            {
+                Suspend::new(async move {
+                    match work.await {
+                        Ok(data) => view(data),
+                        Err(error) => view! { <Failed error=error/> }.into_any(),
+                    }
+                })
+            }
+        </Suspense>
+    }
+}
+
+/// What is said about a screen before its data is there.
+pub struct Screen {
+    pub title: String,
+    /// The page in the navigation.
+    pub here: &'static str,
+    /// What the bar asks or says, instead of the title.
+    pub asks: &'static str,
+}
+
+impl Screen {
+    pub fn new(title: impl Into<String>, here: &'static str) -> Screen {
+        Screen { title: title.into(), here, asks: "" }
+    }
+
+    pub fn asks(self, asks: &'static str) -> Screen {
+        Screen { asks, ..self }
+    }
+
+    /// The screen around what `view` makes of the data. `fetch` is a server function: it asks whether this person may, and
+    /// gives the window that it read, if there is one.
+    pub fn show<T: Send + 'static>(
+        self,
+        fetch: impl Future<Output = Result<(Option<Window>, T), Error>> + Send + 'static,
+        view: impl FnOnce(T, &Viewer) -> AnyView + Send + 'static,
+    ) -> impl IntoView {
+        let Screen { title, here, asks } = self;
+        let address = Address::current();
+        let work = async move {
+            let viewer = who().await?.ok_or(Error::SignedOut)?;
+            Ok((viewer, fetch.await?))
+        };
+        let title_text = title.clone();
+        let shown = after(work, move |(viewer, (window, data))| {
+            let inside = view(data, &viewer);
+            view! { <Frame title=title here=here viewer=viewer address=address window=window asks=asks>{inside}</Frame> }.into_any()
+        });
+        view! {
+            <Title text=title_text/>
+            {shown}
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What is around every screen of somebody who has signed in.
+
+use leptos::prelude::*;
+
+use super::address::Address;
+use super::header::Header;
+use super::window_picker::WindowPicker;
+use crate::domain::numbers::window_words;
+use crate::domain::window::Window;
+use crate::islands::live::Live;
+use crate::session::Viewer;
+
+/// Header, title, the bar with the window if the screen has one, and the screen. A window that moves, and a screen without
+/// one, are kept current unless the address says otherwise.
+#[component]
+pub fn Frame(
+    /// The heading; said aloud only, where the bar asks a question instead.
+    title: String,
+    /// The page in the navigation that this one is, or belongs to.
+    here: &'static str,
+    viewer: Viewer,
+    address: Address,
+    /// The window that is shown.
+    window: Option<Window>,
+    /// What the bar says in front of the window.
+    #[prop(into)]
+    asks: String,
+    children: Children,
+) -> impl IntoView {
+    let is_live = !address.is_paused() && (window.is_none() || address.span().is_live());
+    view! {
+        <a class="skip" href="#content">"To the content"</a>
+        <Header viewer=viewer here=here address=address.clone()/>
+        <main id="content" class="wrap">
+            <div class="bar">
+                <h1 class="asked">
+                    {if asks.is_empty() { title } else { asks }}
+                    {window.map(|window| view! { <span class="when">{window_words(window)}" UTC"</span> })}
+                </h1>
+                {window.map(|window| view! { <WindowPicker address=address shown=window/> })}
+            </div>
+            {is_live.then(|| view! { <Live/> })}
+            {children()}
+        </main>
+    }
+}
