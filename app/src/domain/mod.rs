@@ -9,4 +9,5 @@ pub mod numbers;
 pub mod outcome;
 pub mod span;
 pub mod stage;
+pub mod verdict;
 pub mod window;

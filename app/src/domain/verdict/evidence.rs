@@ -1,0 +1,380 @@
+//! What verdicts are computed from: counts of a window, and of the window of the same length before it.
+
+use time::OffsetDateTime;
+
+use crate::domain::cache_miss::CacheMiss;
+use crate::domain::outcome::{Outcome, Where};
+use crate::domain::span::Span;
+use crate::domain::stage::Stage;
+use crate::domain::window::Window;
+
+/// Whose verdicts. A partner's evidence holds that partner's own requests and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    Ops,
+    /// By id.
+    Partner(i64),
+}
+
+/// Plain data; `crate::evidence::read` fills it. What no rule could speak about may be left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    pub who: Who,
+    pub window: Window,
+    /// How links name the window. `read` freezes it; a screen whose window moves with the clock says so here.
+    pub span: Span,
+    /// The window's end, or the present if that comes first.
+    pub until: OffsetDateTime,
+    /// All requests, those without a route too.
+    pub all: Compared<Tally>,
+    pub routes: Vec<RouteEvidence>,
+    /// Partners with the most early retries; for operators.
+    pub suspects: Vec<Suspect>,
+    /// Partners with more requests past quota than before; read where arrivals rose, for operators.
+    pub grown: Vec<Grown>,
+    pub upstreams: Vec<UpstreamEvidence>,
+    pub ended_keys: Vec<EndedKey>,
+    /// How a partner's own early retries came, for its own screens.
+    pub habit: Option<Habit>,
+}
+
+/// A number, or several, of the window and of the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared<T> {
+    pub now: T,
+    pub before: T,
+}
+
+/// Requests by what became of them. `arrived` is the sum of the others, save those that are a part of the line before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub arrived: u64,
+    /// Ended at the route or key stage.
+    pub unidentified: u64,
+    /// Part of it: the key had been revoked or had expired.
+    pub ended_key: u64,
+    /// Suspect as first attempts.
+    pub spent: u64,
+    /// Suspect as retries before their time.
+    pub early: u64,
+    /// Anything else at the quota stage: Toll's own failures, clients that left.
+    pub unmetered: u64,
+    /// Served from cache.
+    pub cached: u64,
+    /// Ended at the cache stage unserved.
+    pub uncached: u64,
+    /// Held back by the breaker.
+    pub held: u64,
+    /// Could not be sent.
+    pub unsent: u64,
+    /// Part of it: no connection.
+    pub unreachable: u64,
+    pub reached: u64,
+    /// Part of it: answered with 5xx.
+    pub failed: u64,
+    /// Part of it: timed out, or broken off before an answer.
+    pub unanswered: u64,
+    /// Calls to the upstream by requests that the cache served: revalidations in the background.
+    pub refreshed: u64,
+    /// Microseconds that requests spent with the upstream.
+    pub upstream_us: u64,
+}
+
+/// A row of the totals.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub stage: Stage,
+    pub outcome: Outcome,
+    pub reached: bool,
+    /// First digit of the upstream's status; meaningful where `reached`.
+    pub class: u8,
+    pub cache_miss: Option<CacheMiss>,
+    pub requests: u64,
+    pub upstream_calls: u64,
+    pub upstream_us: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RouteEvidence {
+    pub name: String,
+    pub upstream: String,
+    /// In the catalog and switched on.
+    pub is_open: bool,
+    pub has_cache: bool,
+    pub tally: Compared<Tally>,
+    /// Why the cache did not answer.
+    pub misses: Vec<(CacheMiss, u64)>,
+}
+
+/// A partner that came back before its time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suspect {
+    pub slug: String,
+    pub early: Compared<u64>,
+    /// Refused as first attempts.
+    pub spent: u64,
+    /// Requests past quota, and those of them that an upstream failed, or that its breaker held back.
+    pub passed: u64,
+    pub faults: u64,
+    pub habit: Option<Habit>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grown {
+    pub slug: String,
+    /// Requests past quota.
+    pub passed: Compared<u64>,
+}
+
+/// How the newest early retries came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habit {
+    /// Of the middle one: how long it had waited, and how long it had been asked to wait. Milliseconds.
+    pub waited_ms: u64,
+    pub asked_ms: u64,
+    /// How many were looked at, and for how many of them the same request had been refused before and was told to wait
+    /// longer. The others were sent too early too, but they were not retries: a job that goes on with the next item.
+    pub looked_at: u64,
+    pub repeated: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpstreamEvidence {
+    pub name: String,
+    /// The last time that its breaker was open, if that touches the window.
+    pub outage: Option<Outage>,
+    /// Oldest first, without those in which nothing was asked of it; read where it failed.
+    pub slots: Vec<Slot>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    pub since: OffsetDateTime,
+    /// None while it is open, probes included.
+    pub until: Option<OffsetDateTime>,
+    /// How often the breaker opened in the window; 1 if it was open all along.
+    pub times: u64,
+    /// As the breaker noted it: "5 timeouts in 10 s".
+    pub reason: String,
+    /// Whether a probe has reached the upstream since.
+    pub was_probed: bool,
+    /// Requests held back in the window since `since`, and how many partners' they were.
+    pub held: u64,
+    pub partners: u64,
+}
+
+/// What an upstream made of a minute's, hour's or day's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub at: OffsetDateTime,
+    pub to: OffsetDateTime,
+    pub tally: Tally,
+}
+
+/// A key that had ended and was still used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedKey {
+    pub id: i64,
+    pub partner: String,
+    pub ended: Ending,
+    pub ended_at: OffsetDateTime,
+    /// Suspect calls in the window.
+    pub calls: u64,
+    /// Calls of each minute from the first to the last with any, in the last hour of the window. Empty if it has none, or
+    /// none in its last ten minutes.
+    pub by_minute: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Revoked,
+    Expired,
+}
+
+impl Habit {
+    /// Whether most came again with what had just been refused.
+    pub fn is_retrying(&self) -> bool {
+        self.looked_at > 0 && self.repeated * 2 >= self.looked_at
+    }
+
+    /// Whether the wait was kept by three quarters and more: impatience, or another clock.
+    pub fn is_waiting(&self) -> bool {
+        self.waited_ms * 4 >= self.asked_ms * 3
+    }
+}
+
+impl Compared<u64> {
+    /// How many more than before.
+    pub fn rise(self) -> u64 {
+        self.now.saturating_sub(self.before)
+    }
+}
+
+impl Compared<Tally> {
+    pub fn of(self, part: impl Fn(&Tally) -> u64) -> Compared<u64> {
+        Compared { now: part(&self.now), before: part(&self.before) }
+    }
+}
+
+impl Tally {
+    pub fn add(&mut self, ended: &Ended) {
+        let n = ended.requests;
+        self.arrived += n;
+        let served =
+            [Outcome::CacheHit, Outcome::CacheNotModified, Outcome::CacheStale, Outcome::CacheCollapsed];
+        if ended.reached {
+            self.reached += n;
+            self.upstream_us += ended.upstream_us;
+            self.failed += if ended.class == 5 { n } else { 0 };
+            let is_unanswered = matches!(ended.outcome, Outcome::UpstreamTimeout | Outcome::UpstreamBroken);
+            self.unanswered += if ended.class == 0 && is_unanswered { n } else { 0 };
+            return;
+        }
+        let place = match ended.stage {
+            Stage::Route | Stage::Key => {
+                let has_ended = matches!(ended.outcome, Outcome::KeyRevoked | Outcome::KeyExpired);
+                self.ended_key += if has_ended { n } else { 0 };
+                &mut self.unidentified
+            }
+            Stage::Quota if ended.outcome == Outcome::QuotaSpent => &mut self.spent,
+            Stage::Quota if ended.outcome == Outcome::QuotaEarlyRetry => &mut self.early,
+            Stage::Quota => &mut self.unmetered,
+            Stage::Cache if served.contains(&ended.outcome) => {
+                self.refreshed += ended.upstream_calls;
+                &mut self.cached
+            }
+            Stage::Cache => &mut self.uncached,
+            Stage::Breaker if ended.outcome.place() == Where::At(Stage::Breaker) => &mut self.held,
+            Stage::Breaker | Stage::Proxy => {
+                self.unreachable += if ended.outcome == Outcome::UpstreamUnreachable { n } else { 0 };
+                &mut self.unsent
+            }
+        };
+        *place += n;
+    }
+
+    pub fn merge(&mut self, other: &Tally) {
+        self.arrived += other.arrived;
+        self.unidentified += other.unidentified;
+        self.ended_key += other.ended_key;
+        self.spent += other.spent;
+        self.early += other.early;
+        self.unmetered += other.unmetered;
+        self.cached += other.cached;
+        self.uncached += other.uncached;
+        self.held += other.held;
+        self.unsent += other.unsent;
+        self.unreachable += other.unreachable;
+        self.reached += other.reached;
+        self.failed += other.failed;
+        self.unanswered += other.unanswered;
+        self.refreshed += other.refreshed;
+        self.upstream_us += other.upstream_us;
+    }
+
+    /// Requests for which there was a token, or that needed none.
+    pub fn passed_quota(&self) -> u64 {
+        self.cached + self.uncached + self.held + self.unsent + self.reached
+    }
+
+    /// Requests that the upstream was asked to answer, and did not, or with 5xx.
+    pub fn faults(&self) -> u64 {
+        self.failed + self.unanswered + self.unreachable
+    }
+
+    /// Requests that were to go to the upstream, whether it could be reached or not.
+    pub fn tried(&self) -> u64 {
+        self.reached + self.unreachable
+    }
+
+    /// Suspect before the upstream. What the cache serves is not refused.
+    pub fn stopped(&self) -> u64 {
+        self.unidentified + self.spent + self.early + self.unmetered + self.uncached + self.held
+    }
+}
+
+impl Evidence {
+    /// Nothing known yet about this window.
+    pub fn new(who: Who, window: Window, until: OffsetDateTime) -> Evidence {
+        Evidence {
+            who,
+            window,
+            span: Span::Between(window),
+            until: until.min(window.to),
+            all: Compared::default(),
+            routes: Vec::new(),
+            suspects: Vec::new(),
+            grown: Vec::new(),
+            upstreams: Vec::new(),
+            ended_keys: Vec::new(),
+            habit: None,
+        }
+    }
+
+    /// What the routes to an upstream got.
+    pub fn asked_of(&self, upstream: &str) -> Compared<Tally> {
+        let mut sum = Compared::<Tally>::default();
+        for route in self.routes.iter().filter(|route| route.upstream == upstream) {
+            sum.now.merge(&route.tally.now);
+            sum.before.merge(&route.tally.before);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_end() -> impl Strategy<Value = Ended> {
+        let ends: Vec<(Stage, Outcome)> = Stage::ALL
+            .into_iter()
+            .flat_map(|s| Outcome::ALL.iter().copied().filter(move |o| o.belongs_to(s)).map(move |o| (s, o)))
+            .collect();
+        (proptest::sample::select(ends), any::<bool>(), 0u8..6, 1u64..1000).prop_map(
+            |((stage, outcome), reached, class, requests)| Ended {
+                stage,
+                outcome,
+                reached: reached && stage == Stage::Proxy,
+                class,
+                cache_miss: None,
+                requests,
+                upstream_calls: 0,
+                upstream_us: 0,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_end_is_on_one_line_of_a_tally(ends in proptest::collection::vec(any_end(), 0..50)) {
+            let mut tally = Tally::default();
+            ends.iter().for_each(|end| tally.add(end));
+            let before = tally.unidentified + tally.spent + tally.early + tally.unmetered;
+            prop_assert_eq!(tally.arrived, ends.iter().map(|end| end.requests).sum::<u64>());
+            prop_assert_eq!(tally.arrived, before + tally.passed_quota());
+            prop_assert!(tally.ended_key <= tally.unidentified && tally.unreachable <= tally.unsent);
+            prop_assert!(tally.failed + tally.unanswered <= tally.reached);
+        }
+    }
+
+    #[test]
+    fn a_client_that_left_is_nobodys_fault() {
+        let end = |stage, reached| Ended {
+            stage,
+            outcome: Outcome::ClientGone,
+            reached,
+            class: 0,
+            cache_miss: None,
+            requests: 1,
+            upstream_calls: 0,
+            upstream_us: 0,
+        };
+        let mut tally = Tally::default();
+        tally.add(&end(Stage::Breaker, false));
+        tally.add(&end(Stage::Proxy, true));
+        assert_eq!((tally.held, tally.faults(), tally.arrived), (0, 0, 2));
+    }
+}

@@ -1,0 +1,256 @@
+//! Loud: arrivals rose, or somebody keeps knocking. A retry loop is named with the partner that runs it; everything else
+//! that makes a rise, bursts of first attempts too, accuses nobody.
+
+use std::cmp::Reverse;
+
+use super::evidence::{Compared, Evidence, Suspect, Tally};
+use super::sentence::Sentence;
+use super::words::{before, count, grouped, share, times};
+use super::{Found, Rule, Tone, Verdict, link};
+
+/// Fewer early retries accuse nobody.
+pub const LEAST_EARLY: u64 = 20;
+/// A window before with fewer arrivals compares to nothing.
+const LEAST_BEFORE: u64 = 30;
+/// A smaller rise is noise, however many times it is what was before.
+const LEAST_RISE: u64 = 50;
+/// Per cent of a rise below which a cause goes unnamed.
+const NAMED: u64 = 10;
+/// Loops that are named; more are counted.
+const LOOPS: usize = 3;
+
+/// One reason for a rise.
+enum Cause<'a> {
+    Loop(&'a Suspect),
+    Passed,
+    Spent,
+    Unidentified,
+}
+
+pub fn judge(evidence: &Evidence) -> Vec<Found> {
+    let mut loops: Vec<&Suspect> = evidence.suspects.iter().filter(|partner| is_loop(partner)).collect();
+    loops.sort_by_key(|partner| (Reverse(partner.early.now), &partner.slug));
+    if is_rise(evidence.all.of(|t| t.arrived)) {
+        rise(evidence, &loops)
+    } else {
+        loops.iter().take(LOOPS).filter_map(|partner| standing(evidence, partner)).collect()
+    }
+}
+
+/// Whether arrivals rose at all: by half, and by enough to speak of.
+pub fn is_rise(arrived: Compared<u64>) -> bool {
+    arrived.before >= LEAST_BEFORE
+        && arrived.rise() >= LEAST_RISE
+        && arrived.now.saturating_mul(2) >= arrived.before.saturating_mul(3)
+}
+
+/// Whether most of a partner's refusals are its own doing: the same requests again, without waiting. Not who was let
+/// through only to be failed by an upstream: such a caller retries for a reason. What the log does not show is not held
+/// against anybody.
+fn is_loop(partner: &Suspect) -> bool {
+    let (early, refusals) = (partner.early.now, partner.early.now + partner.spent);
+    let was_failed = partner.faults > 0 && partner.faults * 2 >= partner.passed;
+    let retries = partner.habit.is_some_and(|habit| habit.is_retrying() && !habit.is_waiting());
+    early >= LEAST_EARLY && early * 2 >= refusals && !was_failed && retries
+}
+
+fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
+    let all = evidence.all;
+    let looping = |part: fn(&Suspect) -> u64| loops.iter().map(|partner| part(partner)).sum::<u64>();
+    // What quotas refused, without the retries that are accounted for by name.
+    let spent = Compared {
+        now: all.now.spent + all.now.early - looping(|p| p.early.now).min(all.now.early),
+        before: all.before.spent + all.before.early - looping(|p| p.early.before).min(all.before.early),
+    };
+    let mut causes: Vec<(u64, Cause)> = vec![
+        (all.of(Tally::passed_quota).rise(), Cause::Passed),
+        (spent.rise(), Cause::Spent),
+        (all.of(|t| t.unidentified).rise(), Cause::Unidentified),
+    ];
+    causes.extend(loops.iter().map(|partner| (partner.early.rise(), Cause::Loop(partner))));
+    // Where one thing fell while others rose, shares are of what rose: they never exceed the whole.
+    let whole = causes.iter().map(|(amount, _)| amount).sum::<u64>().max(all.of(|t| t.arrived).rise());
+    causes.retain(|(amount, _)| amount * 100 >= whole * NAMED);
+    causes.sort_by_key(|(amount, _)| Reverse(*amount));
+    let Some((most, leading)) = causes.first() else { return Vec::new() };
+
+    let arrived = all.of(|t| t.arrived);
+    let is_growth = causes.len() == 1 && matches!(leading, Cause::Passed) && most * 100 >= whole * 80;
+    let sentence =
+        if is_growth { growth(evidence, arrived) } else { because(evidence, arrived, &causes, whole) };
+    let tone = if matches!(leading, Cause::Loop(_)) { Tone::Alarm } else { Tone::Notice };
+    let href = evidence_of(evidence, leading);
+    let mut found =
+        vec![Found { weight: *most, verdict: Verdict { rule: Rule::Loud, tone, sentence, href } }];
+    // A loop that was as loud before explains no rise, but goes on.
+    let named = |slug: &str| causes.iter().any(|(_, c)| matches!(c, Cause::Loop(p) if p.slug == slug));
+    let others = loops.iter().filter(|partner| !named(&partner.slug)).take(LOOPS);
+    found.extend(others.filter_map(|partner| standing(evidence, partner)));
+    found
+}
+
+/// "Arrivals doubled across 34 partners; 96 % passed quota; `orders` carries it."
+fn growth(evidence: &Evidence, arrived: Compared<u64>) -> Sentence {
+    let mut sentence = opening(arrived, evidence);
+    if let Some(partners) = across(evidence) {
+        let comma = if is_word(arrived).is_some() { " " } else { ", " };
+        sentence = sentence.say(format!("{comma}across ")).number(partners);
+    }
+    let passed = evidence.all.now.passed_quota();
+    sentence = sentence.say("; ").number(share(passed, arrived.now)).say(" passed quota");
+    if let Some(route) = carrier(evidence) {
+        sentence = sentence.say("; ").name(route).say(" carries it");
+    }
+    sentence.say(".")
+}
+
+/// "Arrivals are 6.2 times the hour before. 91 % of the rise is …"
+fn because(evidence: &Evidence, arrived: Compared<u64>, causes: &[(u64, Cause)], whole: u64) -> Sentence {
+    let mut sentence = opening(arrived, evidence).say(". ");
+    let mut loops = 0;
+    for (index, (amount, cause)) in causes.iter().enumerate() {
+        if matches!(cause, Cause::Loop(_)) {
+            loops += 1;
+            if loops > LOOPS {
+                continue;
+            }
+        }
+        sentence = if index == 0 {
+            sentence.number(share(*amount, whole)).say(" of the rise ")
+        } else {
+            sentence.say("; ").number(share(*amount, whole)).say(" ")
+        };
+        sentence = sentence.then(words(evidence, cause));
+    }
+    if loops > LOOPS {
+        sentence =
+            sentence.say(format!("; and {} more do the same", count((loops - LOOPS) as u64, "partner")));
+    }
+    sentence.say(". Reached the upstream: ").say(reached(evidence.all.of(|t| t.reached))).say(".")
+}
+
+fn opening(arrived: Compared<u64>, evidence: &Evidence) -> Sentence {
+    match is_word(arrived) {
+        Some(word) => Sentence::new().say("Arrivals ").number(word),
+        None => Sentence::new()
+            .say("Arrivals are ")
+            .number(times(arrived))
+            .say(format!(" {}", before(evidence.window.length()))),
+    }
+}
+
+fn is_word(arrived: Compared<u64>) -> Option<&'static str> {
+    match arrived.now as f64 / arrived.before.max(1) as f64 {
+        1.95..2.05 => Some("doubled"),
+        2.95..3.05 => Some("tripled"),
+        _ => None,
+    }
+}
+
+fn words(evidence: &Evidence, cause: &Cause) -> Sentence {
+    match cause {
+        Cause::Loop(partner) => Sentence::new()
+            .say("is ")
+            .name(&partner.slug)
+            .say(" retrying its own 429: ")
+            .then(early_of_refusals(partner)),
+        Cause::Passed => {
+            let across = across(evidence).map(|partners| format!(", across {partners}"));
+            let sentence =
+                Sentence::new().say(format!("is traffic that passed quota{}", across.unwrap_or_default()));
+            match carrier(evidence) {
+                Some(route) => sentence.say(", most of it to ").name(route),
+                None => sentence,
+            }
+        }
+        Cause::Spent => {
+            // Early retries that accuse nobody are no first attempts either.
+            let mostly = evidence.all.now.early * 10 <= evidence.all.now.spent;
+            let kind = if mostly { ": first attempts, not retries" } else { "" };
+            Sentence::new().say(format!("went beyond a quota{kind}"))
+        }
+        Cause::Unidentified => Sentence::new().say("had no valid key or no route"),
+    }
+}
+
+/// "4,120 of its 4,400 refusals came before the `Retry-After` it was given"
+fn early_of_refusals(partner: &Suspect) -> Sentence {
+    Sentence::new()
+        .number(grouped(partner.early.now))
+        .say(format!(" of its {} refusals came before the ", grouped(partner.early.now + partner.spent)))
+        .name("Retry-After")
+        .say(" it was given")
+}
+
+fn reached(reached: Compared<u64>) -> String {
+    let difference = reached.now.abs_diff(reached.before);
+    if difference * 10 <= reached.before {
+        "unchanged".into()
+    } else {
+        format!("{}, before {}", grouped(reached.now), grouped(reached.before))
+    }
+}
+
+/// A loop that was there before as well, or that nothing before compares to.
+fn standing(evidence: &Evidence, partner: &Suspect) -> Option<Found> {
+    // One in a hundred requests is not loud.
+    let arrived = evidence.all.now.arrived;
+    if partner.early.now * 100 < arrived {
+        return None;
+    }
+    let sentence = Sentence::new()
+        .name(&partner.slug)
+        .say(" is retrying its own 429: ")
+        .then(early_of_refusals(partner))
+        .say(", ")
+        .number(share(partner.early.now, arrived))
+        .say(" of all arrivals.");
+    let href = evidence_of(evidence, &Cause::Loop(partner));
+    let verdict = Verdict { rule: Rule::Loud, tone: Tone::Alarm, sentence, href };
+    Some(Found { weight: partner.early.now, verdict })
+}
+
+/// "34 partners": those that have grown, or one if it has made most of the growth.
+fn across(evidence: &Evidence) -> Option<String> {
+    let rise: u64 = evidence.grown.iter().map(|partner| partner.passed.rise()).sum();
+    let most = evidence.grown.iter().map(|partner| partner.passed.rise()).max()?;
+    if rise == 0 {
+        return None;
+    }
+    if most * 100 >= rise * 80 {
+        return Some("one partner".into());
+    }
+    // By a fifth, and by five requests: chance makes half of them a little larger.
+    let grew = |passed: Compared<u64>| passed.rise() >= 5 && passed.now * 5 >= passed.before * 6;
+    let partners = evidence.grown.iter().filter(|partner| grew(partner.passed)).count() as u64;
+    (partners > 1).then(|| count(partners, "partner"))
+}
+
+/// The route that most of the rise went to.
+fn carrier(evidence: &Evidence) -> Option<&str> {
+    let rise = |tally: Compared<Tally>| tally.of(Tally::passed_quota).rise();
+    let whole: u64 = evidence.routes.iter().map(|route| rise(route.tally)).sum();
+    let most = evidence.routes.iter().max_by_key(|route| rise(route.tally))?;
+    (whole > 0 && rise(most.tally) * 2 > whole).then_some(most.name.as_str())
+}
+
+fn evidence_of(evidence: &Evidence, cause: &Cause) -> String {
+    match cause {
+        Cause::Loop(partner) => link::requests(
+            evidence,
+            &[("stage", "quota"), ("outcome", "quota_early_retry"), ("partner", &partner.slug)],
+        ),
+        Cause::Passed => link::to(evidence, "/ops/routes", &[]),
+        Cause::Spent => link::requests(evidence, &[("stage", "quota"), ("outcome", "quota_spent")]),
+        Cause::Unidentified => {
+            let now = evidence.all.now.unidentified;
+            let by_route: u64 = evidence.routes.iter().map(|route| route.tally.now.unidentified).sum();
+            // Without a route there is no key stage.
+            let stage = if by_route * 2 >= now { "key" } else { "route" };
+            link::requests(evidence, &[("stage", stage)])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Mine: a partner's own refusals, and what to do about them.
+
+use super::evidence::Evidence;
+use super::sentence::Sentence;
+use super::words::{count, grouped, wait};
+use super::{Found, Rule, Tone, Verdict, link};
+
+/// Fewer early retries are a slip.
+const LEAST_EARLY: u64 = 10;
+/// Per cent of the refusals below which early retries are not what matters.
+const MATTERS: u64 = 20;
+/// Fewer refusals need no explanation.
+const LEAST_REFUSED: u64 = 20;
+
+pub fn judge(evidence: &Evidence) -> Vec<Found> {
+    let now = evidence.all.now;
+    let refusals = now.early + now.spent;
+    let retries = evidence.habit.is_none_or(|habit| habit.is_retrying());
+    let matters = now.early >= LEAST_EARLY && now.early * 100 >= refusals * MATTERS;
+    let (tone, sentence, outcome) = if matters && retries {
+        (Tone::Alarm, too_early(evidence, now.early, refusals), "quota_early_retry")
+    } else if refusals >= LEAST_REFUSED {
+        (Tone::Notice, spent(now.arrived, refusals, now.early), "quota_spent")
+    } else {
+        return Vec::new();
+    };
+    let href = link::requests(evidence, &[("stage", "quota"), ("outcome", outcome)]);
+    vec![Found { weight: refusals, verdict: Verdict { rule: Rule::Mine, tone, sentence, href } }]
+}
+
+/// "412 of your 530 refusals were retries sent too early: you waited 80 ms, we asked for 9 s."
+fn too_early(evidence: &Evidence, early: u64, refusals: u64) -> Sentence {
+    let sentence = Sentence::new()
+        .number(grouped(early))
+        .say(format!(" of your {} refusals were retries sent too early", grouped(refusals)));
+    match evidence.habit {
+        Some(habit) if habit.waited_ms < habit.asked_ms => sentence
+            .say(": you waited ")
+            .number(wait(habit.waited_ms))
+            .say(", we asked for ")
+            .number(wait(habit.asked_ms))
+            .say("."),
+        // The log reaches less far back than the rollups.
+        _ => sentence.say(": wait as long as ").name("Retry-After").say(" says."),
+    }
+}
+
+/// First attempts beyond the quota: waiting is no cure, a larger plan is.
+fn spent(arrived: u64, refusals: u64, early: u64) -> Sentence {
+    let sentence = Sentence::new()
+        .number(grouped(refusals))
+        .say(format!(" of your {} went beyond your plan's quota", count(arrived, "request")));
+    match early {
+        0 => sentence.say("; none of them was a retry sent too early."),
+        _ => sentence
+            .say(format!("; {} of them came sooner than the wait that you were given.", grouped(early))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::verdict::evidence::{Compared, Habit, Tally, Who};
+    use crate::domain::verdict::examples::{hour, texts};
+    use crate::domain::verdict::verdicts;
+
+    fn of(early: u64, spent: u64, habit: Option<Habit>) -> Evidence {
+        let now = Tally { arrived: early + spent + 60, early, spent, reached: 60, ..Tally::default() };
+        Evidence { who: Who::Partner(1), all: Compared { now, ..Compared::default() }, habit, ..hour() }
+    }
+
+    const HASTY: Option<Habit> =
+        Some(Habit { waited_ms: 80, asked_ms: 9_000, looked_at: 200, repeated: 200 });
+
+    #[test]
+    fn a_partner_reads_how_long_it_waited_and_how_long_it_should_have() {
+        let verdict = verdicts(&of(412, 118, HASTY)).remove(0);
+        assert_eq!(
+            verdict.text(),
+            "412 of your 530 refusals were retries sent too early: you waited 80 ms, we asked for 9 s."
+        );
+        assert_eq!(
+            verdict.href,
+            "/portal/requests?from=2026-01-01T14:00Z&to=2026-01-01T15:00Z&stage=quota&outcome=quota_early_retry"
+        );
+    }
+
+    #[test]
+    fn without_the_log_the_advice_remains() {
+        assert_eq!(
+            texts(&of(412, 118, None)),
+            ["412 of your 530 refusals were retries sent too early: wait as long as `Retry-After` says."]
+        );
+    }
+
+    #[test]
+    fn from_ten_early_retries_and_a_fifth_of_the_refusals_on_they_matter() {
+        assert!(texts(&of(9, 0, HASTY)).is_empty());
+        assert!(texts(&of(10, 40, HASTY))[0].starts_with("10 of your 50 refusals were retries"));
+        assert_eq!(
+            texts(&of(10, 41, HASTY)),
+            [
+                "51 of your 111 requests went beyond your plan's quota; 10 of them came sooner than the wait that you were given."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_job_that_goes_on_with_the_next_item_has_too_small_a_plan() {
+        let job = HASTY.map(|habit| Habit { repeated: 0, ..habit });
+        assert_eq!(
+            texts(&of(412, 118, job)),
+            [
+                "530 of your 590 requests went beyond your plan's quota; 412 of them came sooner than the wait that you were given."
+            ]
+        );
+    }
+
+    #[test]
+    fn first_attempts_beyond_the_quota_are_called_nothing_else() {
+        assert!(texts(&of(0, 19, None)).is_empty());
+        assert_eq!(
+            texts(&of(0, 20, None)),
+            [
+                "20 of your 80 requests went beyond your plan's quota; none of them was a retry sent too early."
+            ]
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! Quiet: an upstream gets nothing, because its breaker holds the door shut, because nothing passes the stages before it, or
+//! because nobody calls. Retries of refused callers never make an upstream quiet, and are never blamed for it.
+
+use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence, Who};
+use super::sentence::Sentence;
+use super::words::{count, grouped, second};
+use super::{Found, Rule, Tone, Verdict, link, upstream};
+
+/// An outage that is over and held back fewer is not worth a word.
+const LEAST_HELD: u64 = 10;
+/// Where less arrives altogether, that nothing goes to one upstream says nothing.
+const LEAST_ARRIVED: u64 = 20;
+const NAMES: usize = 3;
+
+pub fn judge(evidence: &Evidence) -> Vec<Found> {
+    let mut found: Vec<Found> = match evidence.who {
+        Who::Ops => evidence.upstreams.iter().filter_map(|upstream| shut(evidence, upstream)).collect(),
+        Who::Partner(_) => return evidence.upstreams.iter().filter_map(|u| shut_for(evidence, u)).collect(),
+    };
+    found.extend(evidence.upstreams.iter().filter_map(|upstream| nothing_passes(evidence, upstream)));
+    found.extend(uncalled(evidence));
+    found
+}
+
+/// Whether the breaker is open and somebody felt it.
+pub fn is_shut(upstream: &UpstreamEvidence) -> bool {
+    upstream.outage.as_ref().is_some_and(|outage| outage.until.is_none() && outage.held > 0)
+}
+
+fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+    let outage = upstream.outage.as_ref()?;
+    let sentence = Sentence::new().name(&upstream.name);
+    let (tone, sentence) = match outage.until {
+        None if outage.held > 0 => {
+            let nothing = if outage.was_probed { "nothing but probes" } else { "nothing" };
+            let since = second(outage.since, evidence.until);
+            let sentence = sentence.say(format!(
+                " got {nothing} since {since} because its breaker is open ({}); ",
+                outage.reason
+            ));
+            (Tone::Alarm, sentence.then(held(evidence, outage)).say("."))
+        }
+        // Was its door shut, or did it fail? Where there is more to say about the latter, that says it.
+        Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
+            let (since, until) = (second(outage.since, evidence.until), second(until, evidence.until));
+            let sentence = match outage.times {
+                0 | 1 => {
+                    sentence.say(format!(" got nothing from {since} to {until} because its breaker was open"))
+                }
+                times => sentence
+                    .say(" was shut off ")
+                    .number(format!("{} times", grouped(times)))
+                    .say(format!(" between {since} and {until} by its breaker")),
+            };
+            let sentence = sentence.say(format!(" ({}); ", outage.reason));
+            (Tone::Notice, sentence.then(held(evidence, outage)).say("."))
+        }
+        _ => return None,
+    };
+    Some(about(evidence, upstream, tone, outage.held, sentence))
+}
+
+/// "312 requests of 4 partners were held back"
+fn held(evidence: &Evidence, outage: &Outage) -> Sentence {
+    let whose = match outage.partners {
+        0 => String::new(),
+        partners => format!(" of {}", count(partners, "partner")),
+    };
+    let were = if outage.held == 1 { "was" } else { "were" };
+    // Those of earlier windows are not counted here.
+    let here = if outage.since < evidence.window.from { " in this window" } else { "" };
+    let (number, requests) = (grouped(outage.held), if outage.held == 1 { "request" } else { "requests" });
+    Sentence::new().number(number).say(format!(" {requests}{whose} {were} held back{here}"))
+}
+
+/// As a partner may know it: its own requests, by the routes that it calls.
+fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+    let outage = upstream.outage.as_ref().filter(|outage| outage.until.is_none() && outage.held > 0)?;
+    let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
+    let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
+    let what = if outage.held == 1 { "request was" } else { "requests were" };
+    let sentence = Sentence::new()
+        .names(&held, NAMES)
+        .say(format!(" cannot answer since {}: ", second(outage.since, evidence.until)))
+        .number(grouped(outage.held))
+        .say(format!(" of your {what} held back to let it recover. It is not your doing."));
+    Some(about(evidence, upstream, Tone::Alarm, outage.held, sentence))
+}
+
+/// Callers there were, but all were answered or refused before the upstream.
+fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+    let now = evidence.asked_of(&upstream.name).now;
+    if now.arrived < LEAST_ARRIVED || now.tried() + now.held + now.unsent > 0 {
+        return None;
+    }
+    let mut reasons: Vec<(u64, &str)> = vec![
+        (now.cached, "were served from cache"),
+        (now.spent + now.early, "went beyond a quota"),
+        (now.unidentified, "had no valid key, or were not acceptable"),
+        (now.unmetered + now.uncached, "ended before for other reasons"),
+    ];
+    reasons.retain(|(n, _)| *n > 0);
+    reasons.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
+    let reasons: Vec<String> = reasons.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
+    let sentence = Sentence::new()
+        .name(&upstream.name)
+        .say(" got nothing because nothing came through to it: of ")
+        .number(count(now.arrived, "request"))
+        .say(format!(" {}.", reasons.join(", ")));
+    Some(about(evidence, upstream, Tone::Notice, now.arrived, sentence))
+}
+
+/// "`billing` is quiet because nobody calls it."
+fn uncalled(evidence: &Evidence) -> Option<Found> {
+    if evidence.all.now.arrived < LEAST_ARRIVED {
+        return None;
+    }
+    let is_uncalled = |upstream: &&UpstreamEvidence| {
+        let mut routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name).peekable();
+        let tally: Tally = evidence.asked_of(&upstream.name).now;
+        routes.peek().is_some() && routes.any(|route| route.is_open) && tally.arrived == 0
+    };
+    let names: Vec<&str> =
+        evidence.upstreams.iter().filter(is_uncalled).map(|upstream| upstream.name.as_str()).collect();
+    let (are, them) = match names.len() {
+        0 => return None,
+        1 => (" is quiet because nobody calls ", "it."),
+        _ => (" are quiet because nobody calls ", "them."),
+    };
+    let sentence = Sentence::new().names(&names, NAMES).say(are).say(them);
+    let href = link::to(evidence, "/ops/upstreams", &[]);
+    Some(Found { weight: 0, verdict: Verdict { rule: Rule::Quiet, tone: Tone::Good, sentence, href } })
+}
+
+fn about(
+    evidence: &Evidence,
+    upstream: &UpstreamEvidence,
+    tone: Tone,
+    weight: u64,
+    sentence: Sentence,
+) -> Found {
+    let href = match evidence.who {
+        Who::Ops => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
+        Who::Partner(_) => link::requests(evidence, &[("stage", "breaker")]),
+    };
+    Found { weight, verdict: Verdict { rule: Rule::Quiet, tone, sentence, href } }
+}
+
+#[cfg(test)]
+mod tests;

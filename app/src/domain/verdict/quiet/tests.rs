@@ -1,0 +1,157 @@
+use time::macros::datetime;
+
+use super::*;
+use crate::domain::verdict::evidence::{Compared, Suspect};
+use crate::domain::verdict::examples::{hour, route, served, texts, upstream};
+use crate::domain::verdict::verdicts;
+
+fn outage(held: u64, partners: u64) -> Outage {
+    Outage {
+        since: datetime!(2026-01-01 14:02:11 UTC),
+        until: None,
+        times: 1,
+        reason: "5 timeouts in 10 s".into(),
+        was_probed: false,
+        held,
+        partners,
+    }
+}
+
+fn of(outage: Outage) -> Evidence {
+    let held = Tally { arrived: outage.held, held: outage.held, ..Tally::default() };
+    Evidence {
+        all: Compared { now: held, ..Compared::default() },
+        routes: vec![route("billing", held, Tally::default())],
+        upstreams: vec![upstream("billing", Some(outage))],
+        ..hour()
+    }
+}
+
+#[test]
+fn an_open_breaker_is_why_an_upstream_is_quiet() {
+    let verdict = verdicts(&of(outage(312, 4))).remove(0);
+    assert_eq!(
+        verdict.text(),
+        "`billing` got nothing since 14:02:11 because its breaker is open (5 timeouts in 10 s); 312 requests of 4 \
+         partners were held back."
+    );
+    assert_eq!((verdict.rule, verdict.tone), (Rule::Quiet, Tone::Alarm));
+    assert_eq!(verdict.href, "/ops/upstreams?from=2026-01-01T14:00Z&to=2026-01-01T15:00Z&upstream=billing");
+}
+
+#[test]
+fn probes_are_something() {
+    let probed = Outage { was_probed: true, ..outage(1, 0) };
+    assert_eq!(
+        texts(&of(probed)),
+        [
+            "`billing` got nothing but probes since 14:02:11 because its breaker is open (5 timeouts in 10 s); 1 request was \
+         held back."
+        ]
+    );
+}
+
+#[test]
+fn a_breaker_that_opened_before_the_window_counts_only_what_is_in_it() {
+    let since = datetime!(2025-12-31 23:59:59 UTC);
+    let said = texts(&of(Outage { since, ..outage(5, 1) })).remove(0);
+    assert!(said.contains("since 31 December, 23:59:59"), "{said}");
+    assert!(said.ends_with("5 requests of 1 partner were held back in this window."), "{said}");
+}
+
+#[test]
+fn retry_loops_are_not_blamed_for_the_quiet() {
+    let mut evidence = of(outage(312, 4));
+    let early = Compared { now: 900, before: 0 };
+    evidence.suspects = vec![Suspect { slug: "hasty".into(), early, ..Suspect::default() }];
+    (evidence.all.now.early, evidence.all.now.arrived) = (900, 1_212);
+    let quiet: Vec<_> = verdicts(&evidence).into_iter().filter(|v| v.rule == Rule::Quiet).collect();
+    assert_eq!(quiet.len(), 1);
+    assert!(!quiet[0].text().contains("hasty"));
+}
+
+#[test]
+fn an_outage_that_is_over_is_told_in_the_past_if_ten_were_held_back() {
+    let over = |held| {
+        let until = Some(datetime!(2026-01-01 14:03:40 UTC));
+        texts(&of(Outage { until, ..outage(held, 2) }))
+    };
+    assert!(over(9).is_empty());
+    assert_eq!(
+        over(10),
+        [
+            "`billing` got nothing from 14:02:11 to 14:03:40 because its breaker was open (5 timeouts in 10 s); 10 requests \
+         of 2 partners were held back."
+        ]
+    );
+}
+
+#[test]
+fn a_breaker_that_opens_again_and_again_is_counted() {
+    let until = Some(datetime!(2026-01-01 14:30:00 UTC));
+    assert_eq!(
+        texts(&of(Outage { until, times: 12, ..outage(80, 2) })),
+        [
+            "`billing` was shut off 12 times between 14:02:11 and 14:30:00 by its breaker (5 timeouts in 10 s); 80 requests \
+         of 2 partners were held back."
+        ]
+    );
+}
+
+#[test]
+fn nobody_calls_is_said_only_where_others_are_called() {
+    let of = |arrived| {
+        let mut evidence = of(outage(0, 0));
+        evidence.routes.push(route("orders", served(arrived), Tally::default()));
+        evidence.upstreams.push(upstream("orders", None));
+        evidence.all.now = served(arrived);
+        evidence
+    };
+    assert!(texts(&of(19)).is_empty());
+    // Open it may be: as long as nobody comes, that is not why.
+    assert_eq!(texts(&of(20)), ["`billing` is quiet because nobody calls it."]);
+    let mut off = of(20);
+    off.routes[0].is_open = false;
+    assert!(texts(&off).is_empty(), "switched off on purpose");
+}
+
+#[test]
+fn several_uncalled_upstreams_share_a_sentence() {
+    let mut evidence = Evidence::new(Who::Ops, hour().window, hour().until);
+    evidence.all.now = served(500);
+    for name in ["a", "b", "c", "d", "e"] {
+        evidence.routes.push(route(name, Tally::default(), Tally::default()));
+        evidence.upstreams.push(upstream(name, None));
+    }
+    assert_eq!(texts(&evidence), ["`a`, `b`, `c` and 2 more are quiet because nobody calls them."]);
+}
+
+#[test]
+fn where_nothing_comes_through_it_is_said_what_became_of_it() {
+    let now = Tally { arrived: 20, cached: 12, spent: 8, ..Tally::default() };
+    let evidence = Evidence {
+        all: Compared { now, ..Compared::default() },
+        routes: vec![route("orders", now, Tally::default())],
+        upstreams: vec![upstream("orders", None)],
+        ..hour()
+    };
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`orders` got nothing because nothing came through to it: of 20 requests 12 were served from cache, 8 went \
+         beyond a quota."
+        ]
+    );
+}
+
+#[test]
+fn a_partner_learns_of_its_own_requests_only() {
+    let evidence = Evidence { who: Who::Partner(1), ..of(outage(12, 4)) };
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` cannot answer since 14:02:11: 12 of your requests were held back to let it recover. It is not your \
+         doing."
+        ]
+    );
+}

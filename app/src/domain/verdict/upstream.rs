@@ -1,0 +1,132 @@
+//! The upstream at fault: it was asked, and answered with 5xx or not at all. From when to when is where the failures lie
+//! densest: the stretch in which they exceed what is bearable by most.
+
+use time::OffsetDateTime;
+
+use super::evidence::{Evidence, Slot, Tally, UpstreamEvidence, Who};
+use super::sentence::Sentence;
+use super::words::{count, grouped, minute, share};
+use super::{Found, Rule, Tone, Verdict, link, quiet};
+
+/// Per cent of requests that may fail before there is anything to say.
+const BEARABLE: u64 = 10;
+/// Fewer failures are bad luck.
+pub const LEAST_FAILED: u64 = 10;
+
+pub fn judge(evidence: &Evidence) -> Vec<Found> {
+    // While the door is shut, that says it all.
+    let asked = evidence.upstreams.iter().filter(|upstream| !quiet::is_shut(upstream));
+    asked.filter_map(|upstream| judge_one(evidence, upstream)).collect()
+}
+
+/// A stretch of failures.
+struct Stretch {
+    from: OffsetDateTime,
+    to: OffsetDateTime,
+    is_over: bool,
+    tally: Tally,
+}
+
+pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+    let stretch = worst(&upstream.slots)?;
+    let (tally, faults) = (stretch.tally, stretch.tally.faults());
+    if faults < LEAST_FAILED || faults * 100 < tally.tried() * BEARABLE {
+        return None;
+    }
+    let from = minute(stretch.from, evidence.until);
+    let when = match stretch.is_over {
+        false => format!("since {from}"),
+        true => format!("from {from} to {}", minute(stretch.to, evidence.until)),
+    };
+    let (tone, sentence) = match evidence.who {
+        Who::Ops => {
+            let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, "it", &when));
+            (
+                if stretch.is_over { Tone::Notice } else { Tone::Alarm },
+                sentence.say("; ").then(stopped(&tally)),
+            )
+        }
+        Who::Partner(_) => {
+            let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
+            let routes: Vec<&str> =
+                routes.filter(|r| r.tally.now.faults() > 0).map(|r| r.name.as_str()).collect();
+            let sentence = Sentence::new().names(&routes, 3).say(" ").then(failed(&tally, "you", &when));
+            (Tone::Notice, sentence.say("; it is not your doing"))
+        }
+    };
+    let href = match evidence.who {
+        Who::Ops => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
+        Who::Partner(_) => link::requests(evidence, &[("stage", "proxy"), ("status", "5xx")]),
+    };
+    let verdict = Verdict { rule: Rule::Upstream, tone, sentence: sentence.say("."), href };
+    Some(Found { weight: faults, verdict })
+}
+
+/// "answered 38 % of what it got with 5xx since 14:20". `whose` is the upstream's or the caller's.
+fn failed(tally: &Tally, whose: &str, when: &str) -> Sentence {
+    let (faults, tried) = (tally.faults(), tally.tried());
+    let of = if whose == "you" { "of what you sent" } else { "of what it got" };
+    if tally.failed == faults {
+        return Sentence::new()
+            .say("answered ")
+            .number(share(faults, tried))
+            .say(format!(" {of} with 5xx {when}"));
+    }
+    if tally.unreachable == faults {
+        let sentence = Sentence::new().say("could not be reached for ").number(share(faults, tried));
+        return sentence.say(format!(" {} {when}", if whose == "you" { of } else { "of what was for it" }));
+    }
+    let kinds = [
+        (tally.failed, "5xx"),
+        (tally.unanswered, "without an answer"),
+        (tally.unreachable, "without a connection"),
+    ];
+    let kinds = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{} {kind}", grouped(*n)));
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    Sentence::new().say("failed ").number(share(faults, tried)).say(format!(" {of} {when}: {kinds}"))
+}
+
+/// "nothing was stopped before it", or how much was.
+fn stopped(tally: &Tally) -> Sentence {
+    match (tally.stopped(), tally.held) {
+        (0, _) => Sentence::new().say("nothing was stopped before it"),
+        (all, 0) => {
+            Sentence::new().number(count(all, "request")).say(format!(" {} stopped before it", was(all)))
+        }
+        (_, held) => Sentence::new()
+            .number(count(held, "request"))
+            .say(format!(" {} held back by its breaker", was(held))),
+    }
+}
+
+fn was(n: u64) -> &'static str {
+    if n == 1 { "was" } else { "were" }
+}
+
+/// The stretch of slots that has most failures above what is bearable. None if nowhere are that many.
+fn worst(slots: &[Slot]) -> Option<Stretch> {
+    let excess = |slot: &Slot| slot.tally.faults() as i64 * 100 - (slot.tally.tried() * BEARABLE) as i64;
+    let (mut best, mut sum, mut start) = (None, 0, 0);
+    for (end, slot) in slots.iter().enumerate() {
+        if sum <= 0 {
+            (sum, start) = (0, end);
+        }
+        sum += excess(slot);
+        if sum > best.map_or(0, |(sum, _, _)| sum) {
+            best = Some((sum, start, end));
+        }
+    }
+    let (_, start, end) = best?;
+    let mut tally = Tally::default();
+    slots[start..=end].iter().for_each(|slot| tally.merge(&slot.tally));
+    // What has been asked of it since then is little as yet.
+    let after: u64 = slots[end + 1..].iter().map(|slot| slot.tally.tried()).sum();
+    let is_over = after >= LEAST_FAILED && slots.len() - end > 2;
+    if !is_over {
+        slots[end + 1..].iter().for_each(|slot| tally.merge(&slot.tally));
+    }
+    Some(Stretch { from: slots[start].at, to: slots[end].to, is_over, tally })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+use time::Duration;
+
+use super::*;
+use crate::domain::verdict::evidence::{Compared, Outage};
+use crate::domain::verdict::examples::{hour, route, texts};
+
+/// Minutes from 14:00 on, of requests and failures each.
+fn of(minutes: &[(u64, u64)]) -> Evidence {
+    let slots = minutes.iter().enumerate().filter(|(_, (reached, _))| *reached > 0);
+    let slots: Vec<Slot> = slots
+        .map(|(n, (reached, failed))| {
+            let at = hour().window.from + Duration::minutes(n as i64);
+            let tally = Tally { arrived: *reached, reached: *reached, failed: *failed, ..Tally::default() };
+            Slot { at, to: at + Duration::MINUTE, tally }
+        })
+        .collect();
+    let mut sum = Tally::default();
+    slots.iter().for_each(|slot| sum.merge(&slot.tally));
+    Evidence {
+        all: Compared { now: sum, before: sum },
+        routes: vec![route("billing", sum, sum)],
+        upstreams: vec![UpstreamEvidence { name: "billing".into(), outage: None, slots }],
+        ..hour()
+    }
+}
+
+/// Twenty good minutes, then 38 % of 50 a minute.
+fn since_twenty_past() -> Vec<(u64, u64)> {
+    let mut minutes = vec![(50, 0); 20];
+    minutes.extend([(50, 19); 30]);
+    minutes
+}
+
+#[test]
+fn an_upstream_that_answers_5xx_is_at_fault_since_when_it_began() {
+    let evidence = of(&since_twenty_past());
+    assert_eq!(
+        texts(&evidence),
+        ["`billing` answered 38 % of what it got with 5xx since 14:20; nothing was stopped before it."]
+    );
+}
+
+#[test]
+fn what_was_stopped_before_it_is_counted() {
+    let mut evidence = of(&since_twenty_past());
+    evidence.upstreams[0].slots[30].tally.held = 7;
+    assert!(texts(&evidence)[0].ends_with("; 7 requests were held back by its breaker."));
+    evidence.upstreams[0].slots[30].tally.held = 0;
+    evidence.upstreams[0].slots[31].tally.spent = 1;
+    assert!(texts(&evidence)[0].ends_with("; 1 request was stopped before it."));
+}
+
+#[test]
+fn nine_failures_are_bad_luck_and_ten_are_not() {
+    assert!(texts(&of(&[(20, 9)])).is_empty());
+    assert_eq!(texts(&of(&[(20, 10)])).len(), 1);
+}
+
+#[test]
+fn under_a_tenth_is_bearable() {
+    assert!(texts(&of(&[(1_000, 100)])).is_empty());
+    assert_eq!(
+        texts(&of(&[(1_000, 101)])),
+        ["`billing` answered 10 % of what it got with 5xx since 14:00; nothing was stopped before it."]
+    );
+}
+
+#[test]
+fn a_fault_that_is_over_has_an_end() {
+    let mut minutes = since_twenty_past();
+    minutes.extend([(50, 0); 5]);
+    let evidence = of(&minutes);
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` answered 38 % of what it got with 5xx from 14:20 to 14:50; nothing was stopped before it."
+        ]
+    );
+}
+
+#[test]
+fn a_good_minute_in_between_does_not_end_it() {
+    let mut minutes = since_twenty_past();
+    minutes[35] = (50, 0);
+    minutes.push((50, 0));
+    let said = texts(&of(&minutes)).remove(0);
+    assert!(said.contains(" since 14:20;"), "{said}");
+}
+
+#[test]
+fn failures_without_an_answer_are_told_apart() {
+    let mut evidence = of(&[(80, 10)]);
+    let tally = &mut evidence.upstreams[0].slots[0].tally;
+    (tally.unanswered, tally.unreachable, tally.unsent) = (20, 20, 20);
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` failed 50 % of what it got since 14:00: 10 5xx, 20 without an answer, 20 without a connection; \
+         nothing was stopped before it."
+        ]
+    );
+    let tally = &mut evidence.upstreams[0].slots[0].tally;
+    (tally.unanswered, tally.failed) = (0, 0);
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` could not be reached for 20 % of what was for it since 14:00; nothing was stopped before it."
+        ]
+    );
+}
+
+#[test]
+fn while_the_door_is_shut_the_breaker_says_it_all() {
+    let mut evidence = of(&since_twenty_past());
+    evidence.upstreams[0].outage = Some(Outage {
+        since: hour().until,
+        until: None,
+        times: 1,
+        reason: "5 failures in 10 s".into(),
+        was_probed: false,
+        held: 1,
+        partners: 1,
+    });
+    let said = texts(&evidence);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("its breaker is open"));
+}
+
+#[test]
+fn a_partner_is_told_that_it_is_not_its_doing() {
+    let mut evidence = of(&[(50, 19)]);
+    evidence.who = Who::Partner(1);
+    assert_eq!(
+        texts(&evidence),
+        ["`billing` answered 38 % of what you sent with 5xx since 14:00; it is not your doing."]
+    );
+}
