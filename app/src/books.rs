@@ -114,7 +114,7 @@ async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {
 }
 
 /// The pieces that tile the window, as one query; `select` ends in a condition.
-fn union(window: Window, select: impl Fn(Grain) -> String) -> String {
+pub(crate) fn union(window: Window, select: impl Fn(Grain) -> String) -> String {
     let pieces = window.pieces().into_iter().map(|(grain, piece)| {
         format!("{} and at >= '{}' and at < '{}'", select(grain), piece.from, piece.to)
     });

@@ -9,6 +9,8 @@ pub mod announce;
 #[cfg(feature = "ssr")]
 pub mod books;
 #[cfg(feature = "ssr")]
+pub mod evidence;
+#[cfg(feature = "ssr")]
 pub mod keys;
 #[cfg(feature = "ssr")]
 pub mod people;

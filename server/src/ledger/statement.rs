@@ -16,7 +16,7 @@ use crate::clock::Micros;
 /// Keys of the two families of rollups, in the order of their primary keys.
 const FAMILIES: [(&str, &str); 2] = [
     ("rollup", "partner_id, route_id, key_id, stage, outcome, reached, status_class, cache_miss"),
-    ("total", "route_id, stage, outcome, reached, status_class"),
+    ("total", "route_id, stage, outcome, reached, status_class, cache_miss"),
 ];
 
 static STATEMENT: LazyLock<String> = LazyLock::new(|| {

@@ -18,3 +18,4 @@ mod quota;
 mod schema;
 #[allow(dead_code, reason = "not every helper has its suite yet")]
 mod support;
+mod verdicts;

@@ -1,11 +1,11 @@
 //! The upstream at fault: it was asked, and answered with 5xx or not at all. From when to when is where the failures lie
 //! densest: the stretch in which they exceed what is bearable by most.
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::evidence::{Evidence, Slot, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
-use super::words::{count, grouped, minute, share};
+use super::words::{self, count, grouped, share};
 use super::{Found, Rule, Tone, Verdict, link, quiet};
 
 /// Per cent of requests that may fail before there is anything to say.
@@ -24,6 +24,7 @@ struct Stretch {
     from: OffsetDateTime,
     to: OffsetDateTime,
     is_over: bool,
+    by_day: bool,
     tally: Tally,
 }
 
@@ -33,11 +34,8 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     if faults < LEAST_FAILED || faults * 100 < tally.tried() * BEARABLE {
         return None;
     }
-    let from = minute(stretch.from, evidence.until);
-    let when = match stretch.is_over {
-        false => format!("since {from}"),
-        true => format!("from {from} to {}", minute(stretch.to, evidence.until)),
-    };
+    let end = stretch.is_over.then_some(stretch.to);
+    let when = words::stretch(stretch.from, end, stretch.by_day, evidence.until);
     let (tone, sentence) = match evidence.who {
         Who::Ops => {
             let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, "it", &when));
@@ -125,7 +123,9 @@ fn worst(slots: &[Slot]) -> Option<Stretch> {
     if !is_over {
         slots[end + 1..].iter().for_each(|slot| tally.merge(&slot.tally));
     }
-    Some(Stretch { from: slots[start].at, to: slots[end].to, is_over, tally })
+    let (first, to) = (&slots[start], slots[end].to);
+    let by_day = first.to - first.at >= Duration::DAY;
+    Some(Stretch { from: first.at, to, is_over, by_day, tally })
 }
 
 #[cfg(test)]

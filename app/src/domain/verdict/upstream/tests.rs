@@ -1,5 +1,3 @@
-use time::Duration;
-
 use super::*;
 use crate::domain::verdict::evidence::{Compared, Outage};
 use crate::domain::verdict::examples::{hour, route, texts};

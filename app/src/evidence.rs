@@ -1,0 +1,100 @@
+//! Reading what verdicts are computed from: counts from the rollups, as few as a rule could speak about.
+//!
+//! Totals, which know no partner, come first and cost the same however many keys there are. Only what they make
+//! suspicious is looked up by partner, key or minute.
+
+mod habit;
+mod keys;
+mod outages;
+mod partners;
+mod slots;
+mod totals;
+
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+use time::OffsetDateTime;
+
+use crate::books::union;
+use crate::domain::verdict::evidence::RouteEvidence;
+use crate::domain::verdict::{self, Evidence, Who};
+use crate::domain::window::{Grain, Window};
+
+/// A route of the catalog, retired ones too: rollups name them.
+struct Route {
+    id: i64,
+    upstream: i64,
+    evidence: RouteEvidence,
+}
+
+/// Evidence of a window for operators, or for one partner. One snapshot of the books; nothing is written.
+pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidence> {
+    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
+    // Compiling these queries takes longer than running them.
+    sqlx::query("set local jit = off").execute(&mut *tx).await?;
+    let now: OffsetDateTime = sqlx::query_scalar("select now()").fetch_one(&mut *tx).await?;
+    let mut evidence = Evidence::new(who, window, now);
+    let mut routes = routes(&mut tx).await?;
+    totals::read(&mut tx, &mut evidence, &mut routes).await?;
+    outages::read(&mut tx, &mut evidence, &routes).await?;
+    slots::read(&mut tx, &mut evidence, &routes).await?;
+    match who {
+        Who::Ops => partners::read(&mut tx, &mut evidence).await?,
+        Who::Partner(partner) if evidence.all.now.early > 0 => {
+            evidence.habit = habit::read(&mut tx, window, partner).await?;
+        }
+        Who::Partner(_) => {}
+    }
+    if evidence.all.now.ended_key >= verdict::LEAST_CALLS {
+        evidence.ended_keys = keys::read(&mut tx, window, who).await?;
+    }
+    evidence.routes = routes.into_iter().map(|route| route.evidence).collect();
+    tx.commit().await?;
+    Ok(evidence)
+}
+
+async fn routes(db: &mut PgConnection) -> sqlx::Result<Vec<Route>> {
+    let rows = sqlx::query(
+        "select route.id, route.upstream_id, route.name, upstream.name as upstream, cache,
+             route.retired_at is null and not is_off as is_open
+         from route join upstream on upstream.id = upstream_id
+         order by route.id",
+    )
+    .fetch_all(db)
+    .await?;
+    let route = |row: &sqlx::postgres::PgRow| {
+        Ok(Route {
+            id: row.try_get("id")?,
+            upstream: row.try_get("upstream_id")?,
+            evidence: RouteEvidence {
+                name: row.try_get("name")?,
+                upstream: row.try_get("upstream")?,
+                is_open: row.try_get("is_open")?,
+                has_cache: row.try_get("cache")?,
+                ..RouteEvidence::default()
+            },
+        })
+    };
+    rows.iter().map(route).collect()
+}
+
+/// The window of the same length before.
+fn before(window: Window) -> Window {
+    Window { from: window.from - window.length(), to: window.from }
+}
+
+/// Rows of a family of rollups that tile a window; `columns` and a condition on them.
+fn rows(family: &str, window: Window, columns: &str, condition: &str) -> String {
+    union(window, |grain| select(family, grain, columns, condition))
+}
+
+fn select(family: &str, grain: Grain, columns: &str, condition: &str) -> String {
+    format!("select {columns} from {family}_{} where {condition}", grain.name())
+}
+
+/// A query that is made of constants and of a window's times only.
+fn query<'a>(sql: String) -> sqlx::query::Query<'a, sqlx::Postgres, sqlx::postgres::PgArguments> {
+    sqlx::query(AssertSqlSafe(sql))
+}
+
+fn number(row: &sqlx::postgres::PgRow, column: &str) -> sqlx::Result<u64> {
+    row.try_get::<i64, _>(column).map(|n| n as u64)
+}

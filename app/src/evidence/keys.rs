@@ -1,0 +1,88 @@
+//! Keys that had ended and were still used.
+
+use std::collections::BTreeMap;
+
+use sqlx::{PgConnection, Row};
+use time::{Duration, OffsetDateTime};
+
+use super::{number, query, rows};
+use crate::domain::outcome::Outcome;
+use crate::domain::stage::Stage;
+use crate::domain::verdict::Who;
+use crate::domain::verdict::evidence::{EndedKey, Ending};
+use crate::domain::window::Window;
+
+/// Keys that are read: those with the most calls.
+const KEYS: i64 = 5;
+/// For how long after its last call a key counts as still used.
+const STILL: Duration = Duration::minutes(10);
+
+pub async fn read(db: &mut PgConnection, window: Window, who: Who) -> sqlx::Result<Vec<EndedKey>> {
+    let (partner, whose) = match who {
+        Who::Ops => (None, "$1::bigint is null"),
+        Who::Partner(partner) => (Some(partner), "partner_id = $1"),
+    };
+    let refused = format!(
+        "stage = {} and outcome in ({}, {}) and {whose}",
+        Stage::Key.code(),
+        Outcome::KeyRevoked.code(),
+        Outcome::KeyExpired.code()
+    );
+    let rows_of_window = rows("rollup", window, "key_id, requests", &refused);
+    let found = query(format!(
+        "with used as (
+             select key_id, sum(requests)::bigint as calls from ({rows_of_window}) as piece
+             group by key_id order by calls desc, key_id limit {KEYS}
+         )
+         select key_id, calls, slug, expires_at, revoked_at
+         from used join api_key on api_key.id = key_id join partner on partner.id = api_key.partner_id
+         order by calls desc, key_id"
+    ))
+    .bind(partner)
+    .fetch_all(&mut *db)
+    .await?;
+    let mut keys = Vec::new();
+    for row in found {
+        let (revoked_at, expires_at): (Option<OffsetDateTime>, Option<OffsetDateTime>) =
+            (row.try_get("revoked_at")?, row.try_get("expires_at")?);
+        // Revoked is judged first.
+        let (ended, ended_at) = match (revoked_at, expires_at) {
+            (Some(at), _) if at < window.to => (Ending::Revoked, at),
+            (_, Some(at)) if at < window.to => (Ending::Expired, at),
+            // Honoured again since then.
+            _ => continue,
+        };
+        keys.push(EndedKey {
+            id: row.try_get("key_id")?,
+            partner: row.try_get("slug")?,
+            ended,
+            ended_at,
+            calls: number(&row, "calls")?,
+            by_minute: Vec::new(),
+        });
+    }
+    let last_hour = Window { from: window.from.max(window.to - Duration::HOUR), to: window.to };
+    let ids: Vec<i64> = keys.iter().map(|key| key.id).collect();
+    let mut minutes: BTreeMap<(i64, i64), u64> = BTreeMap::new();
+    let rows_by_minute = format!(
+        "select key_id, at, sum(requests)::bigint as calls from rollup_minute
+         where {refused} and key_id = any($2) and at >= $3 and at < $4 group by key_id, at"
+    );
+    let by_minute = query(rows_by_minute).bind(partner).bind(ids).bind(last_hour.from).bind(last_hour.to);
+    for row in by_minute.fetch_all(db).await? {
+        let at: OffsetDateTime = row.try_get("at")?;
+        minutes.insert((row.try_get("key_id")?, at.unix_timestamp() / 60), number(&row, "calls")?);
+    }
+    for key in &mut keys {
+        let of_key =
+            || minutes.range((key.id, 0)..=(key.id, i64::MAX)).map(|((_, minute), calls)| (*minute, *calls));
+        let (first, last) = (of_key().next(), of_key().next_back());
+        let recent = (window.to - STILL).unix_timestamp() / 60;
+        if let (Some((first, _)), Some((last, _))) = (first, last)
+            && last >= recent
+        {
+            key.by_minute = (first..=last).map(|m| minutes.get(&(key.id, m)).copied().unwrap_or(0)).collect();
+        }
+    }
+    Ok(keys)
+}

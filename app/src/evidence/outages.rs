@@ -1,0 +1,130 @@
+//! When breakers were open, from their events, and whom that held back.
+
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use time::{Duration, OffsetDateTime};
+
+use super::{Route, number, query, rows};
+use crate::domain::outcome::Outcome;
+use crate::domain::stage::Stage;
+use crate::domain::verdict::evidence::{Outage, UpstreamEvidence};
+use crate::domain::verdict::{Evidence, Who};
+use crate::domain::window::Window;
+
+/// Upstreams with the last time that each was open. Every column is one step in an index, however many events there are.
+pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Route]) -> sqlx::Result<()> {
+    let Window { from, to } = evidence.window;
+    let found = sqlx::query(
+        "select u.id, u.name, closed.at as closed_at, closings.n as closings,
+             opened.at as opened_at, opened.reason as opened_reason,
+             first.at as first_at, first.reason as first_reason,
+             exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'half_open' and e.at < $2
+                     and e.at > coalesce(opened.at, 'infinity')) as was_probed
+         from upstream u
+         -- The end of the last outage, if there was one.
+         left join lateral (
+             select at from breaker_event e where e.upstream_id = u.id and state = 'closed' and at < $2
+             order by at desc limit 1
+         ) closed on true
+         -- The beginning of one that goes on.
+         left join lateral (
+             select at, reason from breaker_event e
+             where e.upstream_id = u.id and state = 'open' and at > coalesce(closed.at, '-infinity') and at < $2
+             order by at limit 1
+         ) opened on true
+         -- The end of the last outage before the window, and the beginning of the first that touches it.
+         left join lateral (
+             select at from breaker_event e where e.upstream_id = u.id and state = 'closed' and at < $1
+             order by at desc limit 1
+         ) earlier on true
+         left join lateral (
+             select at, reason from breaker_event e
+             where e.upstream_id = u.id and state = 'open' and at > coalesce(earlier.at, '-infinity') and at < $2
+             order by at limit 1
+         ) first on true
+         cross join lateral (
+             select count(*) as n from (
+                 select from breaker_event e where e.upstream_id = u.id and state = 'closed' and at >= $1 and at < $2
+                 limit 1000
+             ) as few
+         ) closings
+         where u.retired_at is null
+         order by u.name",
+    )
+    .bind(from)
+    .bind(to)
+    .fetch_all(&mut *db)
+    .await?;
+    for row in found {
+        let (id, mut outage) = (row.try_get::<i64, _>("id")?, outage(&row, from)?);
+        let to_it = routes.iter().filter(|route| route.upstream == id);
+        let (ids, held): (Vec<i64>, Vec<u64>) =
+            to_it.map(|route| (route.id, route.evidence.tally.now.held)).unzip();
+        if let Some(outage) = outage.as_mut().filter(|_| held.iter().sum::<u64>() > 0) {
+            (outage.held, outage.partners) = felt(db, evidence, outage.since, ids).await?;
+        }
+        let name = row.try_get("name")?;
+        evidence.upstreams.push(UpstreamEvidence { name, outage, slots: Vec::new() });
+    }
+    Ok(())
+}
+
+/// The last outage that touches the window.
+fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
+    let closed_at: Option<OffsetDateTime> = row.try_get("closed_at")?;
+    let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
+    let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
+    let times = number(row, "closings")?;
+    let outage = |since, until, reason| Outage {
+        since,
+        until,
+        times: times.max(1),
+        reason,
+        was_probed: false,
+        held: 0,
+        partners: 0,
+    };
+    Ok(match (opened_at, closed_at, first_at) {
+        (Some(since), _, _) => {
+            let open = outage(since, None, row.try_get("opened_reason")?);
+            Some(Outage { was_probed: row.try_get("was_probed")?, ..open })
+        }
+        (None, Some(until), Some(since)) if until >= from => {
+            Some(outage(since, Some(until), row.try_get("first_reason")?))
+        }
+        _ => None,
+    })
+}
+
+/// How many requests were held back in the window since then, and how many partners' they were.
+async fn felt(
+    db: &mut PgConnection,
+    evidence: &Evidence,
+    since: OffsetDateTime,
+    routes: Vec<i64>,
+) -> sqlx::Result<(u64, u64)> {
+    let minute = since - Duration::seconds(since.unix_timestamp().rem_euclid(60));
+    let whole_minute = minute.replace_nanosecond(0).unwrap_or(minute);
+    let Window { from, to } = evidence.window;
+    let window = Window { from: from.max(whole_minute), to };
+    let (open, probing) = (Outcome::BreakerOpen.code(), Outcome::BreakerProbing.code());
+    let (partner, whose) = match evidence.who {
+        Who::Ops => (None, "$2::bigint is null"),
+        Who::Partner(partner) => (Some(partner), "partner_id = $2"),
+    };
+    let condition = format!(
+        "stage = {} and outcome in ({open}, {probing}) and route_id = any($1) and {whose}",
+        Stage::Breaker.code()
+    );
+    let rows = rows("rollup", window, "partner_id, requests", &condition);
+    let row = query(format!(
+        "select coalesce(sum(requests), 0)::bigint as held,
+             count(distinct partner_id) filter (where partner_id <> 0) as partners
+         from ({rows}) as piece"
+    ))
+    .bind(routes)
+    .bind(partner)
+    .fetch_one(db)
+    .await?;
+    Ok((number(&row, "held")?, number(&row, "partners")?))
+}

@@ -1,0 +1,108 @@
+//! When an upstream failed: what became of its requests minute by minute, further back hour by hour or day by day.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::{PgConnection, Row};
+use time::{Duration, OffsetDateTime};
+
+use super::totals::ended;
+use super::{Route, query, select};
+use crate::domain::verdict::evidence::{Slot, Tally};
+use crate::domain::verdict::{Evidence, LEAST_FAILED, Who};
+use crate::domain::window::{Grain, Window};
+
+/// Windows up to this long are read by minute all through.
+const BY_MINUTE: Duration = Duration::hours(6);
+/// And up to this long by hour.
+const BY_HOUR: Duration = Duration::days(7);
+
+/// For the upstreams that failed often enough to be named.
+pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Route]) -> sqlx::Result<()> {
+    let faults = |upstream: i64| -> u64 {
+        let to_it = routes.iter().filter(|route| route.upstream == upstream);
+        to_it.map(|route| route.evidence.tally.now.faults()).sum()
+    };
+    let upstreams: BTreeSet<i64> =
+        routes.iter().map(|r| r.upstream).filter(|upstream| faults(*upstream) >= LEAST_FAILED).collect();
+    if upstreams.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = routes.iter().filter(|r| upstreams.contains(&r.upstream)).map(|r| r.id).collect();
+    let (family, whose) = match evidence.who {
+        Who::Ops => ("total", ""),
+        Who::Partner(_) => ("rollup", "and partner_id = $2"),
+    };
+    let pieces = tiles(evidence.window).into_iter().map(|(grain, piece)| {
+        let columns = format!(
+            "route_id, at, {} as seconds, stage, outcome, reached, status_class, cache_miss, requests,
+                 upstream_calls, us_proxy",
+            grain.seconds()
+        );
+        let within = format!("route_id = any($1) {whose} and at >= '{}' and at < '{}'", piece.from, piece.to);
+        select(family, grain, &columns, &within)
+    });
+    let sql = format!(
+        "select upstream_id, at, seconds, stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
+             sum(upstream_calls)::bigint as upstream_calls, sum(us_proxy)::bigint as us_proxy
+         from ({}) as piece join route on route.id = route_id
+         group by 1, 2, 3, 4, 5, 6, 7, 8",
+        pieces.collect::<Vec<_>>().join("\nunion all\n")
+    );
+    let query = match evidence.who {
+        Who::Ops => query(sql).bind(ids),
+        Who::Partner(partner) => query(sql).bind(ids).bind(partner),
+    };
+    let mut slots: BTreeMap<(i64, OffsetDateTime), Slot> = BTreeMap::new();
+    for row in query.fetch_all(db).await? {
+        let at: OffsetDateTime = row.try_get("at")?;
+        let to = at + Duration::seconds(row.try_get::<i32, _>("seconds")?.into());
+        let slot = slots.entry((row.try_get("upstream_id")?, at));
+        slot.or_insert(Slot { at, to, tally: Tally::default() }).tally.add(&ended(&row)?);
+    }
+    for ((upstream, _), slot) in slots {
+        let name = routes.iter().find(|r| r.upstream == upstream).map(|r| &r.evidence.upstream);
+        if let Some(found) = evidence.upstreams.iter_mut().find(|u| Some(&u.name) == name) {
+            found.slots.push(slot);
+        }
+    }
+    Ok(())
+}
+
+/// Tiles of a window, fine where it is short and towards its end: "since 14:20" is news, "since 3 November" is history.
+fn tiles(window: Window) -> Vec<(Grain, Window)> {
+    if window.length() <= BY_MINUTE {
+        return vec![(Grain::Minute, window)];
+    }
+    let hour = window.to - Duration::seconds(window.to.unix_timestamp().rem_euclid(Grain::Hour.seconds()));
+    let recent = Window { from: hour - Duration::HOUR, to: window.to };
+    let mut tiles = Window { from: window.from, to: recent.from }.pieces();
+    for (grain, _) in &mut tiles {
+        if *grain == Grain::Day && window.length() <= BY_HOUR {
+            *grain = Grain::Hour;
+        }
+    }
+    tiles.push((Grain::Minute, recent));
+    tiles
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn the_tiles_of_any_length_cover_the_window_and_end_in_minutes() {
+        let to = datetime!(2026-01-31 14:37 UTC);
+        for minutes in [15, 60, 361, 1_440, 10_080, 43_200] {
+            let window = Window { from: to - Duration::minutes(minutes), to };
+            let tiles = tiles(window);
+            assert_eq!(tiles.last().map(|(grain, _)| *grain), Some(Grain::Minute));
+            let covered: Duration = tiles.iter().map(|(_, tile)| tile.length()).sum();
+            assert_eq!(covered, window.length());
+            assert!(tiles.windows(2).all(|pair| pair[0].1.to == pair[1].1.from));
+            let by_day = tiles.iter().any(|(grain, _)| *grain == Grain::Day);
+            assert_eq!(by_day, minutes > 10_080, "{minutes}");
+        }
+    }
+}

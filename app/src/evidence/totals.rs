@@ -1,0 +1,90 @@
+//! Everything that arrived, by route and by how it ended, in the window and in the one before.
+
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, PgConnection, Row};
+use time::{Duration, OffsetDateTime};
+
+use super::{Route, before, number, query, rows};
+use crate::domain::cache_miss::CacheMiss;
+use crate::domain::outcome::Outcome;
+use crate::domain::stage::Stage;
+use crate::domain::verdict::evidence::{Compared, Ended, Tally};
+use crate::domain::verdict::{Evidence, Who};
+use crate::domain::window::Window;
+
+const COLUMNS: &str =
+    "route_id, stage, outcome, reached, status_class, cache_miss, requests, upstream_calls, us_proxy";
+const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
+    sum(upstream_calls)::bigint as upstream_calls, sum(us_proxy)::bigint as us_proxy";
+
+pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &mut [Route]) -> sqlx::Result<()> {
+    let window = evidence.window;
+    let sql = match evidence.who {
+        Who::Ops if !is_comparable(db, window).await? => {
+            rows("total", window, &format!("true as is_now, {COLUMNS}"), "true")
+        }
+        Who::Ops => {
+            let now = rows("total", window, &format!("true as is_now, {COLUMNS}"), "true");
+            let past = rows("total", before(window), &format!("false as is_now, {COLUMNS}"), "true");
+            format!("{now}\nunion all\n{past}")
+        }
+        // A partner is compared with itself by nothing.
+        Who::Partner(_) => rows("rollup", window, &format!("true as is_now, {COLUMNS}"), "partner_id = $1"),
+    };
+    let sql = format!("select route_id, is_now, {SUMS} from ({sql}) as piece group by 1, 2, 3, 4, 5, 6, 7");
+    let query = match evidence.who {
+        Who::Ops => query(sql),
+        Who::Partner(partner) => query(sql).bind(partner),
+    };
+    for row in query.fetch_all(db).await? {
+        let (id, is_now, ended) = (row.try_get::<i64, _>("route_id")?, row.try_get("is_now")?, ended(&row)?);
+        let side = |tally: &mut Compared<Tally>| {
+            let tally = if is_now { &mut tally.now } else { &mut tally.before };
+            tally.add(&ended);
+        };
+        side(&mut evidence.all);
+        // Requests without a route are of all, and of none of them.
+        if let Some(route) = routes.iter_mut().find(|route| route.id == id) {
+            side(&mut route.evidence.tally);
+            if let Some(why) = ended.cache_miss.filter(|_| is_now) {
+                missed(&mut route.evidence.misses, why, ended.requests);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the books reach back over most of the window before: a day old, Toll has no week to compare with.
+async fn is_comparable(db: &mut PgConnection, window: Window) -> sqlx::Result<bool> {
+    // Minutes are dropped sooner than hours.
+    let family = if window.length() < Duration::DAY { "total_minute" } else { "total_hour" };
+    let first: Option<OffsetDateTime> =
+        sqlx::query_scalar(AssertSqlSafe(format!("select min(at) from {family}"))).fetch_one(db).await?;
+    Ok(first.is_some_and(|first| first <= window.from - window.length() / 2))
+}
+
+fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {
+    match misses.iter_mut().find(|(known, _)| *known == why) {
+        Some((_, sum)) => *sum += requests,
+        None => misses.push((why, requests)),
+    }
+}
+
+/// A row that was summed over `SUMS`.
+pub fn ended(row: &PgRow) -> sqlx::Result<Ended> {
+    let (stage, outcome) = (row.try_get("stage")?, row.try_get("outcome")?);
+    let (Some(stage), Some(outcome)) = (Stage::from_code(stage), Outcome::from_code(outcome)) else {
+        let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
+        return Err(sqlx::Error::Decode(text.into()));
+    };
+    Ok(Ended {
+        stage,
+        outcome,
+        reached: row.try_get("reached")?,
+        class: row.try_get::<i16, _>("status_class")? as u8,
+        cache_miss: CacheMiss::from_code(row.try_get("cache_miss")?),
+        requests: number(row, "requests")?,
+        upstream_calls: number(row, "upstream_calls")?,
+        upstream_us: number(row, "us_proxy")?,
+    })
+}
