@@ -10,7 +10,12 @@ use crate::domain::stage::Stage;
 use crate::domain::window::{Grain, Window};
 
 pub mod audit;
+mod bucket;
+mod by_route;
 mod recount;
+
+pub use bucket::quota_now;
+pub use by_route::by_route;
 
 /// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
 /// journal is found. Seconds.

@@ -63,6 +63,7 @@ mod on_the_server {
     use leptos_axum::ResponseOptions;
 
     use super::Error;
+    use crate::keys::KeyError;
 
     impl Error {
         /// Logs the cause, here and only here, and keeps it from the browser.
@@ -72,14 +73,33 @@ mod on_the_server {
         }
     }
 
+    impl From<KeyError> for Error {
+        fn from(cause: KeyError) -> Error {
+            match cause {
+                KeyError::Database(cause) => Error::internal(cause),
+                KeyError::NotFound(_) | KeyError::NoPartner(_) => Error::NotFound,
+                told => Error::Invalid(sentence(&told.to_string())),
+            }
+        }
+    }
+
+    /// Commands say "the name is too long", pages "The name is too long."
+    fn sentence(text: &str) -> String {
+        let mut letters = text.chars();
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).chain(['.']).collect())
+            .unwrap_or_default()
+    }
+
     impl From<sqlx::Error> for Error {
         fn from(cause: sqlx::Error) -> Error {
             Error::internal(cause)
         }
     }
 
-    /// Gives the response the status of what went wrong. A form that was posted without scripts keeps its redirect:
-    /// the page it leads back to shows the error.
+    /// Gives the response the status of what went wrong. A form that was posted without scripts to a server function keeps
+    /// its redirect: the page it leads back to shows the error.
     pub async fn answer<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let result = work.await;
         if let Err(error) = &result
@@ -95,7 +115,10 @@ mod on_the_server {
 
     fn is_plain_form(request: &Parts) -> bool {
         let accept = request.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-        request.method == Method::POST && accept.is_some_and(|accept| accept.contains("text/html"))
+        let to_function = request.uri.path().starts_with("/_fn/");
+        request.method == Method::POST
+            && to_function
+            && accept.is_some_and(|accept| accept.contains("text/html"))
     }
 }
 

@@ -5,6 +5,8 @@ pub mod error;
 pub mod islands;
 
 #[cfg(feature = "ssr")]
+pub mod access;
+#[cfg(feature = "ssr")]
 pub mod announce;
 #[cfg(feature = "ssr")]
 pub mod books;
@@ -14,6 +16,10 @@ pub mod evidence;
 pub mod keys;
 #[cfg(feature = "ssr")]
 pub mod people;
+#[cfg(feature = "ssr")]
+pub mod posted;
+#[cfg(feature = "ssr")]
+pub mod receipt;
 #[cfg(feature = "ssr")]
 mod routes;
 #[cfg(feature = "ssr")]

@@ -5,9 +5,15 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
+use crate::screens::docs::Docs;
 use crate::screens::invite::Invite;
+use crate::screens::keys::Keys;
+use crate::screens::keys::change::ChangeKey;
+use crate::screens::keys::create::CreateKey;
 use crate::screens::ops::Ops;
+use crate::screens::people::People;
 use crate::screens::portal::Portal;
+use crate::screens::receipt::ReceiptPage;
 use crate::screens::sign_in::SignIn;
 use crate::widgets::failed::NotFound;
 
@@ -23,6 +29,12 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
                 <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
                 <Route path=path!("/portal") view=Portal ssr=SsrMode::Async/>
+                <Route path=path!("/portal/keys") view=Keys ssr=SsrMode::Async/>
+                <Route path=path!("/portal/keys/new") view=CreateKey ssr=SsrMode::Async/>
+                <Route path=path!("/portal/keys/:id/:act") view=ChangeKey ssr=SsrMode::Async/>
+                <Route path=path!("/portal/docs") view=Docs ssr=SsrMode::Async/>
+                <Route path=path!("/portal/people") view=People ssr=SsrMode::Async/>
+                <Route path=path!("/r/:id") view=ReceiptPage ssr=SsrMode::Async/>
             </Routes>
         </Router>
     }

@@ -48,6 +48,11 @@ impl Site {
         Ok(sqlx::query_scalar("select now()").fetch_one(&self.db).await?)
     }
 
+    /// Where requests come in.
+    pub fn gateway(&self) -> String {
+        format!("{}/api", self.public_url)
+    }
+
     /// Cookies are for https only where people come by https.
     pub fn is_secure(&self) -> bool {
         self.public_url.starts_with("https://")

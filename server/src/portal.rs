@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use app::posted::{self, Posted};
 use app::site::{Assets, Site};
 use app::{App, shell};
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Form, Router};
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
@@ -83,8 +85,11 @@ pub fn router(state: PortalState) -> Router {
     let routes = generate_route_list(App);
     let context = provide_site(&pages);
     let document = document(&pages);
-    Router::new()
-        .leptos_routes_with_context(&pages, routes, context, document)
+    let mut router = Router::new().leptos_routes_with_context(&pages, routes, context, document);
+    for path in posted::PAGES {
+        router = router.route(path, post(answered_page));
+    }
+    router
         .fallback(file_or_not_found)
         .layer(middleware::from_fn(same_origin_posts_only))
         .layer(compression())
@@ -131,14 +136,30 @@ async fn file_or_not_found(State(pages): State<Pages>, request: Request) -> Resp
     page(request).await.into_response()
 }
 
-/// Server functions change things in the name of whoever's cookie comes along, so another site's page must not call
+/// A page that answers a form by itself.
+async fn answered_page(State(pages): State<Pages>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    match Form::from_request(Request::from_parts(parts.clone(), body), &()).await {
+        Ok(Form(fields)) => {
+            let mut request = Request::from_parts(parts, Body::empty());
+            request.extensions_mut().insert(Posted(fields));
+            let page = leptos_axum::render_app_async_with_context(provide_site(&pages), document(&pages));
+            page(request).await.into_response()
+        }
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// Forms change things in the name of whoever's cookie comes along, so another site's page must not send
 /// them. `Sec-Fetch-Site` says who asks, and older browsers send `Origin` with every POST; what sends neither is no
 /// browser and carries nobody's cookie by accident.
 async fn same_origin_posts_only(request: Request, next: Next) -> Response {
-    if !request.uri().path().starts_with(FUNCTIONS) {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_function = request.uri().path().starts_with(FUNCTIONS);
+    if is_read && !is_function {
         return next.run(request).await;
     }
-    if request.method() != Method::POST {
+    if is_function && request.method() != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "POST")], "server functions take POST only\n")
             .into_response();
     }

@@ -1,4 +1,4 @@
-//! Numbers and times as people read them.
+//! Numbers, windows and titles as people read them.
 
 use time::OffsetDateTime;
 
@@ -31,6 +31,15 @@ pub fn percent(n: u64, of: u64) -> String {
         "> 99.9 %".into()
     } else {
         format!("{share:.1} %")
+    }
+}
+
+/// For use within a sentence; abbreviations stay.
+pub fn lower_first(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => title.to_owned(),
     }
 }
 

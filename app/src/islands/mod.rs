@@ -2,6 +2,9 @@
 //! that it needs. So a browser downloads charts and dialogs, and not the screens around them.
 
 pub mod chart;
+pub mod copy;
 pub mod live;
 #[cfg(feature = "hydrate")]
 mod props;
+pub mod secret;
+pub mod sheet;

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool, Row};
 use time::Duration;
 
-use super::{KeyError, LONGEST_EXPIRY, MadeKey, announce_key, check_name, list};
+use super::{Allowance, KeyError, LONGEST_EXPIRY, MadeKey, announce_key, check_name, list};
 use crate::domain::key_text;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +64,19 @@ async fn in_use(conn: &mut PgConnection, partner: i64) -> sqlx::Result<i64> {
     .bind(partner)
     .fetch_one(conn)
     .await
+}
+
+/// How many keys the partner has of those it may have. None: there is no such partner.
+pub async fn allowance(db: &PgPool, partner: i64) -> sqlx::Result<Option<Allowance>> {
+    let max: Option<i32> = sqlx::query_scalar(
+        "select max_keys from partner join plan on plan.id = plan_id
+         where partner.id = $1 and partner.retired_at is null",
+    )
+    .bind(partner)
+    .fetch_optional(db)
+    .await?;
+    let Some(max) = max else { return Ok(None) };
+    Ok(Some(Allowance { used: in_use(&mut *db.acquire().await?, partner).await?, max }))
 }
 
 async fn check_routes(conn: &mut PgConnection, partner: i64, routes: &[String]) -> Result<(), KeyError> {

@@ -6,6 +6,7 @@
 mod change;
 mod create;
 mod list;
+mod usage;
 
 use std::fmt;
 
@@ -13,8 +14,9 @@ use sqlx::{PgConnection, PgPool};
 use time::Duration;
 
 pub use change::{rename, revoke, rotate};
-pub use create::{NewKey, create};
+pub use create::{NewKey, allowance, create};
 pub use list::list;
+pub use usage::{Allowance, PAGE, usage};
 
 use crate::announce::{Change, announce};
 use crate::domain::api_key::ApiKey;

@@ -67,6 +67,13 @@ pub async fn invite(db: &PgPool, email: &str, role: InviteAs) -> Result<String, 
     Ok(insert(&mut connection, Some(&email), role).await?)
 }
 
+/// Like [`invite`], but without a word on whether the address has an account already: for those who may not know. Who then
+/// uses the link is told to sign in instead.
+pub async fn invite_unasked(db: &PgPool, email: &str, role: InviteAs) -> Result<String, InviteError> {
+    let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
+    Ok(insert(&mut *db.acquire().await?, Some(&email), role).await?)
+}
+
 /// While nobody has an account: a fresh link that makes the first operator, in place of any given out before.
 pub async fn first_ops_link(db: &PgPool, public_url: &str) -> sqlx::Result<Option<String>> {
     let mut transaction = db.begin().await?;

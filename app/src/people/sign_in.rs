@@ -1,14 +1,20 @@
 //! Signing in, throttled by account and by address. An unknown account answers like a wrong password, and as slowly.
+//!
+//! Whoever guesses is stopped, and not the account: a stranger's address has a few tries at it, all strangers together some
+//! more, and a browser in which the owner has been signed in before has tries of its own.
 
 use sqlx::PgPool;
 
-use super::normal_email;
 use super::password::{self, PasswordError};
+use super::{device, normal_email};
+use crate::session::store::hash;
 
 /// Attempts that are looked back on, in minutes.
 const WINDOW_MINUTES: i32 = 15;
-/// Failures within the window after which an account waits.
-const BY_ACCOUNT: i64 = 10;
+/// Failures within the window after which an address, or a browser that is known, waits with one account.
+const BY_CALLER: i64 = 10;
+/// Failures of all strangers together after which an account waits for them, and for nobody else.
+const BY_ACCOUNT: i64 = 100;
 /// Failures within the window after which an address waits: an office shares one.
 const BY_ADDRESS: i64 = 100;
 
@@ -24,12 +30,28 @@ pub enum SignInError {
     Database(#[from] sqlx::Error),
 }
 
-/// The id of the person whose address and password these are.
-pub async fn sign_in(db: &PgPool, email: &str, password: &str, address: &str) -> Result<i64, SignInError> {
+/// The id of the person whose address and password these are. `device` is the token that the browser got when somebody
+/// signed in with it before.
+pub async fn sign_in(
+    db: &PgPool,
+    email: &str,
+    password: &str,
+    address: &str,
+    device: Option<&str>,
+) -> Result<i64, SignInError> {
     // An address that cannot exist is treated as one that does not, and counted.
     let email = normal_email(email)
         .unwrap_or_else(|| email.chars().filter(|letter| !letter.is_control()).take(254).collect());
-    if !note_attempt(db, &email, address).await? {
+    let is_known = match device {
+        Some(token) => device::is_known(db, &email, token).await?,
+        None => false,
+    };
+    // A known browser is counted by what it is, not by where it is: its office may be where the guessing comes from.
+    let caller = match device.filter(|_| is_known) {
+        Some(token) => format!("{DEVICE}{}", &digest(token)[..16]),
+        None => address.to_owned(),
+    };
+    if !note_attempt(db, &email, &caller).await? {
         return Err(SignInError::TooMany { minutes: WINDOW_MINUTES as u32 });
     }
     let known: Option<(i64, String)> =
@@ -40,21 +62,33 @@ pub async fn sign_in(db: &PgPool, email: &str, password: &str, address: &str) ->
     let (id, hash) = known.unzip();
     let right = password::verify(password, hash).await?;
     let person = id.filter(|_| right).ok_or(SignInError::Wrong)?;
-    sqlx::query("delete from sign_in_failure where email = $1").bind(&email).execute(db).await?;
+    // Only this caller's: a guesser's count stays.
+    sqlx::query("delete from sign_in_failure where email = $1 and address = $2")
+        .bind(&email)
+        .bind(&caller)
+        .execute(db)
+        .await?;
     Ok(person)
+}
+
+/// Marks a caller that is a browser.
+const DEVICE: &str = "device ";
+
+fn digest(token: &str) -> String {
+    hash(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether one more may be made. Counts the attempt as failed until it has proved otherwise, so that many at once get no more tries than one after
 /// another. An attempt that is turned away is not counted: who waits gets in.
-async fn note_attempt(db: &PgPool, email: &str, address: &str) -> sqlx::Result<bool> {
+async fn note_attempt(db: &PgPool, email: &str, caller: &str) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
-    // One at a time for an account and for an address, always in this order.
+    // One at a time for an account and for a caller, always in this order.
     sqlx::query("select pg_advisory_xact_lock(hashtextextended('sign in ' || $1, 1))")
         .bind(email)
         .execute(&mut *transaction)
         .await?;
     sqlx::query("select pg_advisory_xact_lock(hashtextextended('sign in ' || $1, 2))")
-        .bind(address)
+        .bind(caller)
         .execute(&mut *transaction)
         .await?;
     let allowed: bool = sqlx::query_scalar(
@@ -64,7 +98,9 @@ async fn note_attempt(db: &PgPool, email: &str, address: &str) -> sqlx::Result<b
              select email, address from sign_in_failure
              where at >= now() - make_interval(mins => $3) and (email = $1 or address = $2)
          ), allowed as (
-             select count(*) filter (where email = $1) < $4 and count(*) filter (where address = $2) < $5 as yes
+             select count(*) filter (where email = $1 and address = $2) < $4
+                 and count(*) filter (where address = $2) < $5
+                 and ($2 like $7 || '%' or count(*) filter (where email = $1 and address not like $7 || '%') < $6) as yes
              from recent
          ), noted as (
              insert into sign_in_failure (email, address) select $1, $2 from allowed where yes
@@ -72,10 +108,12 @@ async fn note_attempt(db: &PgPool, email: &str, address: &str) -> sqlx::Result<b
          select yes from allowed",
     )
     .bind(email)
-    .bind(address)
+    .bind(caller)
     .bind(WINDOW_MINUTES)
-    .bind(BY_ACCOUNT)
+    .bind(BY_CALLER)
     .bind(BY_ADDRESS)
+    .bind(BY_ACCOUNT)
+    .bind(DEVICE)
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;

@@ -7,6 +7,7 @@ use leptos_meta::Title;
 
 use crate::domain::window::Window;
 use crate::error::Error;
+use crate::posted::Posted;
 use crate::session::Viewer;
 use crate::session::viewer::who;
 use crate::widgets::address::Address;
@@ -39,15 +40,21 @@ pub struct Screen {
     pub here: &'static str,
     /// What the bar asks or says, instead of the title.
     pub asks: &'static str,
+    /// Whether it stays as it is: a form that is being filled in, or what does not change.
+    pub is_still: bool,
 }
 
 impl Screen {
     pub fn new(title: impl Into<String>, here: &'static str) -> Screen {
-        Screen { title: title.into(), here, asks: "" }
+        Screen { title: title.into(), here, asks: "", is_still: false }
     }
 
     pub fn asks(self, asks: &'static str) -> Screen {
         Screen { asks, ..self }
+    }
+
+    pub fn still(self) -> Screen {
+        Screen { is_still: true, ..self }
     }
 
     /// The screen around what `view` makes of the data. `fetch` is a server function: it asks whether this person may, and
@@ -57,7 +64,9 @@ impl Screen {
         fetch: impl Future<Output = Result<(Option<Window>, T), Error>> + Send + 'static,
         view: impl FnOnce(T, &Viewer) -> AnyView + Send + 'static,
     ) -> impl IntoView {
-        let Screen { title, here, asks } = self;
+        let Screen { title, here, asks, is_still } = self;
+        // Fetched again, the answer to a form would be the empty form.
+        let is_still = is_still || Posted::current().is_some();
         let address = Address::current();
         let work = async move {
             let viewer = who().await?.ok_or(Error::SignedOut)?;
@@ -66,7 +75,7 @@ impl Screen {
         let title_text = title.clone();
         let shown = after(work, move |(viewer, (window, data))| {
             let inside = view(data, &viewer);
-            view! { <Frame title=title here=here viewer=viewer address=address window=window asks=asks>{inside}</Frame> }.into_any()
+            view! { <Frame title=title here=here viewer=viewer address=address window=window asks=asks is_still=is_still>{inside}</Frame> }.into_any()
         });
         view! {
             <Title text=title_text/>

@@ -8,8 +8,10 @@ use http::{HeaderValue, header::SET_COOKIE};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use super::{Role, Viewer, cookie, store};
+use super::cookie::{self, Cookie};
+use super::{Role, Viewer, store};
 use crate::error::Error;
+use crate::people;
 use crate::site::Site;
 
 /// The address that sign-in attempts are counted by; the listener puts it into the request's extensions.
@@ -20,7 +22,16 @@ pub fn client_address() -> String {
 }
 
 fn token(site: &Site) -> Option<String> {
-    use_context::<Parts>().and_then(|parts| cookie::read(&parts.headers, site.is_secure()))
+    brought(site, Cookie::Session)
+}
+
+fn brought(site: &Site, cookie: Cookie) -> Option<String> {
+    use_context::<Parts>().and_then(|parts| cookie::read(&parts.headers, cookie, site.is_secure()))
+}
+
+/// The token of a browser in which somebody has signed in before.
+pub fn device(site: &Site) -> Option<String> {
+    brought(site, Cookie::Device)
 }
 
 /// The person who asks, if signed in.
@@ -50,14 +61,16 @@ pub async fn require_partner() -> Result<i64, Error> {
     }
 }
 
-/// Signs a person in: a new token, whatever the browser brought along.
+/// Signs a person in: a new token, whatever the browser brought along. The browser is known from now on.
 pub async fn begin(site: &Site, person: i64) -> Result<Viewer, Error> {
     if let Some(old) = token(site) {
         store::end(&site.db, &old).await?;
     }
     let token = store::create(&site.db, person).await?;
     let viewer = store::find(&site.db, &token).await?.ok_or(Error::Forbidden)?;
-    set_cookie(&token, store::MAX_DAYS as u32 * 24 * 60 * 60, site.is_secure())?;
+    set_cookie(Cookie::Session, &token, days(store::MAX_DAYS), site.is_secure())?;
+    let device = people::remember(&site.db, person, device(site).as_deref()).await?;
+    set_cookie(Cookie::Device, &device, days(people::KNOWN_DAYS), site.is_secure())?;
     Ok(viewer)
 }
 
@@ -71,13 +84,18 @@ pub async fn end(everywhere: bool) -> Result<(), Error> {
             store::end(&site.db, &token).await?;
         }
     }
-    set_cookie("", 0, site.is_secure())
+    set_cookie(Cookie::Session, "", 0, site.is_secure())
 }
 
-fn set_cookie(token: &str, seconds: u32, secure: bool) -> Result<(), Error> {
+fn days(days: i32) -> u32 {
+    days as u32 * 24 * 60 * 60
+}
+
+fn set_cookie(cookie: Cookie, token: &str, seconds: u32, secure: bool) -> Result<(), Error> {
     let response =
         use_context::<ResponseOptions>().ok_or_else(|| Error::internal("no response in the context"))?;
-    let value = HeaderValue::from_str(&cookie::write(token, seconds, secure)).map_err(Error::internal)?;
+    let value =
+        HeaderValue::from_str(&cookie::write(cookie, token, seconds, secure)).map_err(Error::internal)?;
     response.append_header(SET_COOKIE, value);
     Ok(())
 }

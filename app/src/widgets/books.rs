@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use leptos::prelude::*;
 
 use crate::domain::funnel::Funnel;
-use crate::domain::numbers::{grouped, percent};
+use crate::domain::numbers::{grouped, lower_first, percent};
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 
@@ -77,15 +77,6 @@ fn title(name: &str) -> &str {
     match Outcome::from_name(name) {
         Some(outcome) => outcome.title(),
         None => name,
-    }
-}
-
-/// For use within a sentence; abbreviations stay.
-pub fn lower_first(title: &str) -> String {
-    let mut letters = title.chars();
-    match (letters.next(), letters.clone().next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
-        _ => title.to_owned(),
     }
 }
 

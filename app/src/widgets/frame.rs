@@ -25,9 +25,11 @@ pub fn Frame(
     /// What the bar says in front of the window.
     #[prop(into)]
     asks: String,
+    /// Whether the page stays as it is.
+    is_still: bool,
     children: Children,
 ) -> impl IntoView {
-    let is_live = !address.is_paused() && (window.is_none() || address.span().is_live());
+    let is_live = !is_still && !address.is_paused() && (window.is_none() || address.span().is_live());
     view! {
         <a class="skip" href="#content">"To the content"</a>
         <Header viewer=viewer here=here address=address.clone()/>

@@ -14,7 +14,12 @@ pub fn Header(
 ) -> impl IntoView {
     let pages: &[_] = match viewer.role {
         Role::Ops => &[("/ops", "Overview")],
-        Role::Partner { .. } => &[("/portal", "My traffic")],
+        Role::Partner { .. } => &[
+            ("/portal", "My traffic"),
+            ("/portal/keys", "Keys"),
+            ("/portal/docs", "Docs"),
+            ("/portal/people", "People"),
+        ],
     };
     let home = viewer.home();
     // The window goes along.

@@ -1,8 +1,8 @@
 //! A screen's first line: the funnel in one sentence.
 
-use super::books::{lower_first, reasons};
+use super::books::reasons;
 use crate::domain::funnel::Funnel;
-use crate::domain::numbers::{grouped, percent};
+use crate::domain::numbers::{grouped, lower_first, percent};
 use crate::domain::stage::Stage;
 
 /// States only what the numbers say: how many got through, and where most of the others stopped.

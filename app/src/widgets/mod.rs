@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod books;
+pub mod ends;
 pub mod failed;
 pub mod field;
 pub mod frame;
@@ -9,4 +10,5 @@ pub mod funnel_chart;
 pub mod header;
 pub mod headline;
 pub mod histogram;
+pub mod snippet;
 pub mod window_picker;

@@ -1,7 +1,8 @@
 //! People: invitations, sign-in, sessions.
 
 use app::people::{
-    AcceptError, InviteAs, InviteError, SignInError, accept, find_invitation, first_ops_link, invite, sign_in,
+    AcceptError, InviteAs, InviteError, SignInError, accept, find_invitation, first_ops_link, invite,
+    remember, sign_in,
 };
 use app::session::{Role, store};
 use futures::future::join_all;
@@ -20,8 +21,10 @@ pub async fn partner(db: &PgPool, slug: &str) -> i64 {
     sqlx::query_scalar(
         "with plan as (
              insert into plan (name, capacity, refill_per_second) values ('plan of ' || $1, 60, 1) returning id
+         ), partner as (
+             insert into partner (slug, name, plan_id) select $1, upper($1), id from plan returning id
          )
-         insert into partner (slug, name, plan_id) select $1, upper($1), id from plan returning id",
+         insert into bucket (partner_id, tokens) select id, 60 from partner returning partner_id",
     )
     .bind(slug)
     .fetch_one(db)
@@ -50,7 +53,7 @@ async fn the_first_link_makes_one_operator_and_a_newer_one_replaces_it() {
     assert!(matches!(refused, Err(AcceptError::Password(_))));
 
     let ada = accept(&db, token_of(&link), "Ada@Example.com", PASSWORD).await.unwrap();
-    assert_eq!(sign_in(&db, "ada@example.com", PASSWORD, "::1").await.unwrap(), ada);
+    assert_eq!(sign_in(&db, "ada@example.com", PASSWORD, "::1", None).await.unwrap(), ada);
     assert_eq!(first_ops_link(&db, "http://toll.example").await.unwrap(), None);
 }
 
@@ -99,25 +102,59 @@ async fn an_invitation_ends_after_72_hours_and_an_address_has_one_account() {
 }
 
 #[tokio::test]
-async fn guessing_is_stopped_after_ten_tries_however_many_come_at_once() {
+async fn guessing_is_stopped_after_ten_tries_however_many_come_at_once_and_the_owner_gets_in() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
-    operator(&db, "ada@example.com").await;
+    let ada = operator(&db, "ada@example.com").await;
     let bob = operator(&db, "bob@example.com").await;
     let guess = |n: usize| {
         let db = db.clone();
-        async move { sign_in(&db, "ada@example.com", &format!("guess {n}"), &format!("10.0.0.{n}")).await }
+        async move { sign_in(&db, "ada@example.com", &format!("guess {n}"), "10.0.0.1", None).await }
     };
     let guesses = join_all((0..30).map(guess)).await;
     let tried = guesses.iter().filter(|guess| matches!(guess, Err(SignInError::Wrong))).count();
     let waits = guesses.iter().filter(|guess| matches!(guess, Err(SignInError::TooMany { .. }))).count();
     assert_eq!((tried, waits), (10, 20));
 
-    let right = sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.99").await;
+    let right = sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.1", None).await;
     assert!(matches!(right, Err(SignInError::TooMany { .. })), "{right:?}");
-    assert_eq!(sign_in(&db, "bob@example.com", PASSWORD, "10.0.0.99").await.unwrap(), bob);
+    assert_eq!(sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.99", None).await.unwrap(), ada);
+    assert_eq!(sign_in(&db, "bob@example.com", PASSWORD, "10.0.0.1", None).await.unwrap(), bob);
+    let still = sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.1", None).await;
+    assert!(matches!(still, Err(SignInError::TooMany { .. })), "the owner's success is no pardon: {still:?}");
 
     sqlx::query("update sign_in_failure set at = at - interval '16 minutes'").execute(&db).await.unwrap();
-    assert!(sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.99").await.is_ok());
+    assert!(sign_in(&db, "ada@example.com", PASSWORD, "10.0.0.1", None).await.is_ok());
+}
+
+#[tokio::test]
+async fn many_addresses_that_guess_together_are_stopped_and_a_known_browser_is_not() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let ada = operator(&db, "ada@example.com").await;
+    let bob = operator(&db, "bob@example.com").await;
+    let (adas, bobs) = (remember(&db, ada, None).await.unwrap(), remember(&db, bob, None).await.unwrap());
+    sqlx::query(
+        "insert into sign_in_failure (email, address)
+         select 'ada@example.com', '10.0.' || n || '.1' from generate_series(1, 100) n",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let try_with = |password: &'static str, device: Option<String>| {
+        let db = db.clone();
+        async move { sign_in(&db, "ada@example.com", password, "10.0.1.1", device.as_deref()).await }
+    };
+    for device in [None, Some(bobs), Some("0".repeat(64))] {
+        let strange = try_with(PASSWORD, device).await;
+        assert!(matches!(strange, Err(SignInError::TooMany { .. })), "{strange:?}");
+    }
+    assert_eq!(try_with(PASSWORD, Some(adas.clone())).await.unwrap(), ada);
+    // A browser that is known has no more tries than anybody.
+    for _ in 0..10 {
+        assert!(matches!(try_with("wrong", Some(adas.clone())).await, Err(SignInError::Wrong)));
+    }
+    let over = try_with(PASSWORD, Some(adas.clone())).await;
+    assert!(matches!(over, Err(SignInError::TooMany { .. })), "{over:?}");
+    assert_eq!(remember(&db, ada, Some(&adas)).await.unwrap(), adas, "a browser is counted once");
 }
 
 #[tokio::test]
@@ -130,9 +167,9 @@ async fn one_address_cannot_try_many_accounts_for_long() {
     .execute(&db)
     .await
     .unwrap();
-    let more = sign_in(&db, "somebody@example.com", "whatever", "10.0.0.1").await;
+    let more = sign_in(&db, "somebody@example.com", "whatever", "10.0.0.1", None).await;
     assert!(matches!(more, Err(SignInError::TooMany { .. })), "{more:?}");
-    let elsewhere = sign_in(&db, "somebody@example.com", "whatever", "10.0.0.2").await;
+    let elsewhere = sign_in(&db, "somebody@example.com", "whatever", "10.0.0.2", None).await;
     assert!(matches!(elsewhere, Err(SignInError::Wrong)), "{elsewhere:?}");
 }
 

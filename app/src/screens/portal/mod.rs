@@ -1,12 +1,23 @@
-//! `/portal`: a partner's own funnel.
+//! `/portal`: a partner's own funnel, its quota now, and what it was refused and why.
 
 pub mod api;
+mod quota;
+mod refusals;
+mod routes;
 
 use leptos::prelude::*;
 
+use self::api::Overview;
+use self::quota::QuotaNow;
+use self::refusals::Refusals;
+use self::routes::ByRoute;
 use crate::screens::screen::Screen;
-use crate::screens::traffic::TrafficView;
 use crate::widgets::address::Address;
+use crate::widgets::books::Books;
+use crate::widgets::funnel_chart::FunnelChart;
+use crate::widgets::headline::headline;
+use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::snippet::{Snippet, curl};
 
 #[component]
 pub fn Portal() -> impl IntoView {
@@ -17,5 +28,47 @@ pub fn Portal() -> impl IntoView {
     };
     Screen::new("My traffic", "/portal")
         .asks("Where did my requests go?")
-        .show(fetch, |traffic, _| view! { <TrafficView traffic=traffic/> }.into_any())
+        .show(fetch, |traffic, _| view! { <Page traffic=traffic/> }.into_any())
+}
+
+#[component]
+fn Page(traffic: Overview) -> impl IntoView {
+    let is_empty = traffic.funnel.arrived == 0;
+    let Overview { funnel, routes, quota, access, gateway, is_live } = traffic;
+    let refusals = funnel.clone();
+    view! {
+        <p class="verdict">{headline(&funnel)}</p>
+        {is_empty.then(|| view! { <Empty access=access gateway=gateway waits=is_live/> })}
+        <QuotaNow quota=quota/>
+        <section aria-labelledby="books-title">
+            <h2 id="books-title">"The books"</h2>
+            <Books funnel=funnel.clone()/>
+        </section>
+        <Refusals funnel=refusals/>
+        <section class="two">
+            <FunnelChart funnel=funnel.clone()/>
+            <LatencyHistogram latency=funnel.latency/>
+        </section>
+        <ByRoute routes=routes/>
+    }
+}
+
+/// Nothing yet: a request to try, which then appears by itself.
+#[component]
+fn Empty(access: crate::access::Access, gateway: String, waits: bool) -> impl IntoView {
+    let lead = match access.keys.is_empty() {
+        true => view! { <p>"First "<a href="/portal/keys">"create a key"</a>". Then send a request:"</p> }.into_any(),
+        false => view! {
+            <p>"Send a request. Your key is the one that begins like this; put the whole of it in its place:"</p>
+        }
+        .into_any(),
+    };
+    let command = curl(&gateway, access.example_path(), &access.key_start());
+    view! {
+        <div class="empty">
+            {lead}
+            <Snippet text=command name="the curl command"/>
+            {waits.then(|| view! { <p class="hint" role="status">"Waiting for the first request. It appears here by itself."</p> })}
+        </div>
+    }
 }

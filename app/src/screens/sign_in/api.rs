@@ -12,7 +12,14 @@ pub async fn sign_in(email: String, password: String, next: String) -> Result<()
 
     crate::error::answer(async {
         let site = crate::site::Site::current()?;
-        let person = people::sign_in(&site.db, &email, &password, &session::client_address()).await;
+        let person = people::sign_in(
+            &site.db,
+            &email,
+            &password,
+            &session::client_address(),
+            session::device(&site).as_deref(),
+        )
+        .await;
         let person = person.map_err(|error| match error {
             SignInError::Wrong => Error::Invalid(error.to_string()),
             SignInError::TooMany { minutes } => Error::TooManyAttempts { minutes },

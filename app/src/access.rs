@@ -1,0 +1,99 @@
+//! What a partner may call, and with which keys: its plan, the routes of that, its keys.
+
+use serde::{Deserialize, Serialize};
+use sqlx::{FromRow, PgPool, Row};
+
+/// Everything that an example needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Access {
+    pub plan: String,
+    pub capacity: u32,
+    pub refill_per_second: f64,
+    /// By path.
+    pub routes: Vec<OpenRoute>,
+    /// Those that are honoured, newest first.
+    pub keys: Vec<OpenKey>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromRow)]
+pub struct OpenRoute {
+    pub name: String,
+    /// Below `/api`.
+    pub path: String,
+    /// Absent: all.
+    pub methods: Option<Vec<String>>,
+    /// Needs no key, costs no quota.
+    pub is_public: bool,
+    pub is_off: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromRow)]
+pub struct OpenKey {
+    pub name: String,
+    pub start: String,
+    /// Absent: all of the plan.
+    pub routes: Option<Vec<String>>,
+}
+
+impl Access {
+    /// The route for an example: one that needs a key and can be read, if there is one.
+    pub fn example(&self) -> Option<&OpenRoute> {
+        let reads = |route: &&OpenRoute| {
+            !route.is_off
+                && route.methods.as_ref().is_none_or(|methods| methods.iter().any(|method| method == "GET"))
+        };
+        self.routes.iter().find(|route| !route.is_public && reads(route)).or(self.routes.iter().find(reads))
+    }
+
+    /// The path of the example, below `/api`.
+    pub fn example_path(&self) -> &str {
+        self.example().map_or("/", |route| &route.path)
+    }
+
+    /// The newest key as screens show it, "toll_9fK2x…", or words in its place.
+    pub fn key_start(&self) -> String {
+        self.keys.first().map_or("YOUR_KEY".into(), |key| format!("{}…", key.start))
+    }
+}
+
+/// `None`: there is no such partner.
+pub async fn access(db: &PgPool, partner: i64) -> sqlx::Result<Option<Access>> {
+    let plan = sqlx::query(
+        "select plan.name, capacity, refill_per_second
+         from partner join plan on plan.id = plan_id
+         where partner.id = $1 and partner.retired_at is null",
+    )
+    .bind(partner)
+    .fetch_optional(db)
+    .await?;
+    let Some(plan) = plan else { return Ok(None) };
+    let routes = sqlx::query_as(
+        "select route.name, path, methods, access = 'public' as is_public, is_off
+         from partner
+         join plan on plan.id = plan_id
+         join route on route.retired_at is null
+             and (access = 'public' or plan.routes is null or route.name = any(plan.routes))
+         where partner.id = $1
+         order by path",
+    )
+    .bind(partner)
+    .fetch_all(db)
+    .await?;
+    let keys = sqlx::query_as(
+        "select name, start, routes from api_key
+         where partner_id = $1 and (revoked_at is null or revoked_at > now())
+             and (expires_at is null or expires_at > now())
+         order by id desc
+         limit 100",
+    )
+    .bind(partner)
+    .fetch_all(db)
+    .await?;
+    Ok(Some(Access {
+        plan: plan.try_get("name")?,
+        capacity: plan.try_get::<i32, _>("capacity")? as u32,
+        refill_per_second: plan.try_get("refill_per_second")?,
+        routes,
+        keys,
+    }))
+}

@@ -1,0 +1,98 @@
+//! A new password by a one-time link that an operator hands out. Good for 24 hours.
+
+use sqlx::PgPool;
+
+use super::normal_email;
+use super::password::{self, PasswordError};
+use crate::session::store::{hash, new_token};
+
+const VALID_HOURS: i32 = 24;
+
+#[derive(Debug, thiserror::Error)]
+pub enum IssueError {
+    #[error("nobody with the address {0:?} has an account; see toll users invite --help")]
+    Unknown(String),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ResetError {
+    #[error("This link was used, or is older than {VALID_HOURS} hours. Ask for a new one.")]
+    Over,
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Where a token is used.
+pub fn reset_link(public_url: &str, token: &str) -> String {
+    format!("{}/reset/{token}", public_url.trim_end_matches('/'))
+}
+
+/// A link's token for the person with this address, in place of any given out before. For operators only: it tells
+/// whether there is such a person, and who holds the link becomes that person.
+pub async fn issue(db: &PgPool, email: &str) -> Result<String, IssueError> {
+    let unknown = || IssueError::Unknown(email.to_owned());
+    let normal = normal_email(email).ok_or_else(unknown)?;
+    let token = new_token();
+    let issued = sqlx::query(
+        "with person as (
+             select id from person where email = $1
+         ), former as (
+             delete from password_reset using person where person_id = person.id
+         )
+         insert into password_reset (token_hash, person_id, expires_at)
+         select $2, id, now() + make_interval(hours => $3) from person",
+    )
+    .bind(normal)
+    .bind(hash(&token))
+    .bind(VALID_HOURS)
+    .execute(db)
+    .await?;
+    if issued.rows_affected() == 1 { Ok(token) } else { Err(unknown()) }
+}
+
+/// Whose password the link sets, if it can still be used.
+pub async fn find_reset(db: &PgPool, token: &str) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar(
+        "select email from password_reset join person on person.id = person_id
+         where token_hash = $1 and used_at is null and expires_at > now()",
+    )
+    .bind(hash(token))
+    .fetch_optional(db)
+    .await
+}
+
+/// Uses the link: sets the password, ends every session and forgets every browser of the person, whose id it returns.
+/// On an error the link stays good.
+pub async fn reset(db: &PgPool, token: &str, password: &str) -> Result<i64, ResetError> {
+    find_reset(db, token).await?.ok_or(ResetError::Over)?;
+    let password_hash = password::hash(password).await?;
+    let mut transaction = db.begin().await?;
+    // Two who hold the same link: the row lock lets one through.
+    let person: Option<i64> = sqlx::query_scalar(
+        "update password_reset set used_at = now()
+         where token_hash = $1 and used_at is null and expires_at > now()
+         returning person_id",
+    )
+    .bind(hash(token))
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let person = person.ok_or(ResetError::Over)?;
+    sqlx::query("update person set password_hash = $2 where id = $1")
+        .bind(person)
+        .bind(password_hash)
+        .execute(&mut *transaction)
+        .await?;
+    for forget in [
+        "delete from session where person_id = $1",
+        "delete from device where person_id = $1",
+        "delete from sign_in_failure using person where person.id = $1 and sign_in_failure.email = person.email",
+    ] {
+        sqlx::query(forget).bind(person).execute(&mut *transaction).await?;
+    }
+    transaction.commit().await?;
+    Ok(person)
+}

@@ -1,0 +1,28 @@
+//! Forms that a page answers by itself, because what it answers is said once and must not be in a URL: a key, a link.
+//! All other forms go to server functions, which lead back to a page.
+
+use http::request::Parts;
+use leptos::prelude::use_context;
+
+/// The pages that take a form, as the router writes their paths.
+pub const PAGES: [&str; 3] = ["/portal/keys/new", "/portal/keys/{id}/{act}", "/portal/people"];
+
+/// The fields of the form that this page is the answer to. Put into the request's extensions by the router.
+#[derive(Clone)]
+pub struct Posted(pub Vec<(String, String)>);
+
+impl Posted {
+    pub fn current() -> Option<Posted> {
+        use_context::<Parts>()?.extensions.get::<Posted>().cloned()
+    }
+
+    /// Every field of that name.
+    pub fn all(&self, name: &str) -> Vec<String> {
+        self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()
+    }
+
+    /// The first field of that name; empty if there is none.
+    pub fn get(&self, name: &str) -> String {
+        self.all(name).into_iter().next().unwrap_or_default()
+    }
+}

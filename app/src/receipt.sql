@@ -1,0 +1,17 @@
+-- $1 id, $2 and $3 the time around it, $4 whose it must be (null: anybody's). Always one row; without an id if there is none.
+with found as (
+    select * from request_log where id = $1 and at >= $2 and at <= $3 limit 1
+)
+select now() as now, found.*,
+    (select count(*) from found) > 0 and found.id is null as is_anothers,
+    partner.slug as partner, route.name as route, route.access = 'public' as is_public, route.methods, route.body_limit,
+    upstream.timeout_ms, upstream.breaker_failures, upstream.breaker_window_ms, upstream.breaker_open_ms,
+    api_key.name as key, api_key.start, api_key.routes as key_routes, api_key.expires_at, api_key.revoked_at,
+    plan.name as plan, plan.capacity, plan.refill_per_second
+from (select 1) as always
+left join found on $4::bigint is null or found.partner_id = $4
+left join partner on partner.id = found.partner_id
+left join plan on plan.id = partner.plan_id
+left join route on route.id = found.route_id
+left join upstream on upstream.id = route.upstream_id
+left join api_key on api_key.id = found.key_id

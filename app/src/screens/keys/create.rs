@@ -1,0 +1,95 @@
+//! `/portal/keys/new`: the form for a key, and the key as the answer to it.
+
+use leptos::prelude::*;
+
+use super::api::{Made, Offer, create_key, key_offer};
+use super::made::Reveal;
+use crate::error::Error;
+use crate::posted::Posted;
+use crate::screens::screen::Screen;
+use crate::widgets::field::{Field, Problem};
+
+/// What is offered, in days; 0 is never.
+const EXPIRIES: [(u16, &str); 5] =
+    [(7, "7 days"), (30, "30 days"), (60, "60 days"), (90, "90 days"), (0, "never")];
+const SET: u16 = 30;
+
+/// Before the form is sent, and after.
+enum Shown {
+    Form(Offer, Option<String>),
+    Made(Made),
+}
+
+#[component]
+pub fn CreateKey() -> impl IntoView {
+    let posted = Posted::current();
+    let fetch = async { Ok((None, shown(posted).await?)) };
+    Screen::new("Create a key", "/portal/keys").still().show(fetch, |shown, _| {
+        let inside = match shown {
+            Shown::Made(made) => view! { <Reveal made=made/> }.into_any(),
+            Shown::Form(offer, problem) => view! { <Form offer=offer problem=problem/> }.into_any(),
+        };
+        view! { <section class="sheet" aria-labelledby="sheet-title">{inside}</section> }.into_any()
+    })
+}
+
+async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
+    let Some(form) = posted else { return Ok(Shown::Form(key_offer().await?, None)) };
+    let routes = form.all("routes").join(",");
+    let days = form.get("days").parse().unwrap_or(i64::from(SET));
+    match create_key(form.get("name"), days, routes).await {
+        Ok(made) => Ok(Shown::Made(made)),
+        Err(Error::Invalid(problem)) => Ok(Shown::Form(key_offer().await?, Some(problem))),
+        Err(error) => Err(error),
+    }
+}
+
+#[component]
+fn Form(offer: Offer, problem: Option<String>) -> impl IntoView {
+    let Offer { plan, allowance, routes } = offer;
+    let count = format!("In use: {} of the {} keys of plan {plan}.", allowance.used, allowance.max);
+    if allowance.is_spent() {
+        return view! {
+            <h2 id="sheet-title">"No more keys"</h2>
+            <p class="soft">{count}" Revoke one that is not needed, or rotate the one that you want to replace: that needs no place."</p>
+            <p class="acts"><a class="btn" href="/portal/keys" data-close="">"Back to the keys"</a></p>
+        }
+        .into_any();
+    }
+    let expiries = EXPIRIES.map(|(days, name)| {
+        view! {
+            <label class="choice"><input type="radio" name="days" value=days.to_string() checked=days == SET/>{name}</label>
+        }
+    });
+    let limits = (routes.len() > 1).then(|| {
+        let routes = routes.into_iter().map(|route| {
+            view! { <label class="choice"><input type="checkbox" name="routes" value=route.clone()/>{route}</label> }
+        });
+        view! {
+            <details class="field limits">
+                <summary>"Limit it to some routes"</summary>
+                <div class="choices">{routes.collect_view()}</div>
+                <p class="hint">"With none ticked it opens all of your plan."</p>
+            </details>
+        }
+    });
+    view! {
+        <h2 id="sheet-title">"Create a key"</h2>
+        <p class="soft">{count}</p>
+        <form method="post" action="/portal/keys/new">
+            <Field name="name" label="Name" autocomplete="off" autofocus=true
+                hint="Where it will be used, such as Production. You can change it later.".to_owned()/>
+            <fieldset class="field">
+                <legend>"Expires after"</legend>
+                <div class="choices">{expiries}</div>
+            </fieldset>
+            {limits}
+            <Problem text=problem/>
+            <p class="acts">
+                <button>"Create key"</button>
+                <a class="btn quiet" href="/portal/keys" data-close="">"Cancel"</a>
+            </p>
+        </form>
+    }
+    .into_any()
+}

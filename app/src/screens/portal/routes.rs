@@ -1,0 +1,56 @@
+//! A partner's routes, a line each.
+
+use leptos::prelude::*;
+
+use crate::domain::funnel::Funnel;
+use crate::domain::numbers::grouped;
+use crate::domain::stage::Stage;
+use crate::widgets::ends::{EndsBar, ends};
+
+#[component]
+pub fn ByRoute(routes: Vec<(String, Funnel)>) -> impl IntoView {
+    if routes.is_empty() {
+        return None;
+    }
+    let row = |(name, funnel): (String, Funnel)| {
+        let refused: u64 = Stage::ALL
+            .iter()
+            .filter(|stage| **stage != Stage::Cache)
+            .map(|stage| funnel.stage(*stage).stopped)
+            .sum();
+        let cached = funnel.stage(Stage::Cache).stopped;
+        let p95 = funnel.latency.p95.map_or("–".to_owned(), |p95| p95.words());
+        let name = if name.is_empty() { "no route".to_owned() } else { name };
+        let id = format!("route-{name}");
+        view! {
+            <tr id=id>
+                <th scope="row">{name}</th>
+                <td class="bar-cell"><EndsBar ends=ends(&funnel)/></td>
+                <td class="r" data-label="Requests">{grouped(funnel.arrived)}</td>
+                <td class="r" data-label="Stopped">{grouped(refused)}</td>
+                <td class="r" data-label="From cache">{grouped(cached)}</td>
+                <td class="r" data-label="Reached">{grouped(funnel.reached_upstream)}</td>
+                <td class="r" data-label="p95">{p95}</td>
+            </tr>
+        }
+    };
+    Some(view! {
+        <section aria-labelledby="routes-title">
+            <h2 id="routes-title">"By route"<small>"where the requests of each ended, in the colours of the stages"</small></h2>
+            <table class="list by-route">
+                <thead>
+                    <tr>
+                        <th scope="col">"Route"</th>
+                        <th scope="col" class="bar-cell">"Ended at"</th>
+                        <th scope="col" class="r">"Requests"</th>
+                        <th scope="col" class="r">"Stopped"</th>
+                        <th scope="col" class="r">"From cache"</th>
+                        <th scope="col" class="r">"Reached the upstream"</th>
+                        <th scope="col" class="r">"p95 at the upstream"</th>
+                    </tr>
+                </thead>
+                <tbody>{routes.into_iter().map(row).collect_view()}</tbody>
+            </table>
+        </section>
+    })
+}

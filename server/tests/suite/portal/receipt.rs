@@ -1,0 +1,85 @@
+//! `/r/<request id>`: who sees which receipt.
+
+use app::people::InviteAs;
+use http::StatusCode;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::{partner, portal};
+
+/// A line of the log, as the ledger writes it: a forwarded request with this path and user agent.
+async fn log(db: &PgPool, id: Uuid, partner: i64, path: &str, agent: &str) {
+    sqlx::query(
+        "insert into request_log
+         select 1, 0, coalesce(max(seq), 0) + 1, $1, to_timestamp($5::float8 / 1000), 0, $2, 0, 6, 102, true, 200, 200, 3,
+             'GET', $3, 'their own', '127.0.0.1', $4, 'http://10.1.2.3:9000', 0, 2, 1500, array[10, 20, 30, 40, 50, 1350],
+             60, 59, null, null, false, 1, true
+         from request_log",
+    )
+    .bind(id)
+    .bind(partner)
+    .bind(path)
+    .bind(agent)
+    .bind((id.as_u128() >> 80) as f64)
+    .execute(db)
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_receipt_is_its_partners_and_the_operators_and_nobody_elses() {
+    let portal = portal("http://toll.example").await;
+    let (acme, globex) = (partner(&portal.db, "acme").await, partner(&portal.db, "globex").await);
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    let eve = portal.session("eve@globex.example", InviteAs::Partner(globex)).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let id = Uuid::now_v7();
+    log(&portal.db, id, acme, "/api/orders/7", "curl/8").await;
+    let path = format!("/r/{id}");
+
+    let own = portal.page(&path, &bob).await;
+    assert_eq!(own.status, StatusCode::OK);
+    assert!(own.body.contains("GET /api/orders/7 was answered 200 by the upstream."), "{}", own.body);
+    assert!(own.body.contains("asked for the first time") && own.body.contains("60 of 60 before, 59 after"));
+    assert!(!own.body.contains("10.1.2.3"), "where the upstream is, is the operators' business");
+
+    let others = portal.page(&path, &eve).await;
+    assert_eq!(others.status, StatusCode::NOT_FOUND);
+    assert!(!others.body.contains("orders/7"));
+    assert_eq!(portal.call("receipt", &eve, &format!("id={id}")).await.status, StatusCode::NOT_FOUND);
+
+    let ops = portal.page(&path, &ada).await;
+    assert!(ops.status == StatusCode::OK && ops.body.contains("10.1.2.3") && ops.body.contains("acme"));
+    assert!(portal.page(&path, "").await.header("location").starts_with("/?next=%2Fr%2F"));
+}
+
+#[tokio::test]
+async fn one_that_is_not_written_yet_is_waited_for_and_one_that_never_was_is_not() {
+    let portal = portal("http://toll.example").await;
+    let acme = partner(&portal.db, "acme").await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    let id = Uuid::now_v7();
+    let soon = portal.page(&format!("/r/{id}"), &bob).await;
+    assert_eq!(soon.status, StatusCode::OK);
+    assert!(soon.body.contains("being written down"));
+    log(&portal.db, id, acme, "/api/orders", "curl/8").await;
+    assert!(portal.page(&format!("/r/{id}"), &bob).await.body.contains("Its way"));
+    // Of a year ago, of another version, and of no form at all.
+    let never = ["0192f0a0-0000-7000-8000-000000000000", "919108f7-52d1-4320-9bac-f847db4148a8", "x"];
+    for id in never {
+        assert_eq!(portal.page(&format!("/r/{id}"), &bob).await.status, StatusCode::NOT_FOUND, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn what_clients_wrote_is_text_on_the_page_and_nothing_else() {
+    let portal = portal("http://toll.example").await;
+    let acme = partner(&portal.db, "acme").await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    let id = Uuid::now_v7();
+    let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    log(&portal.db, id, acme, evil, evil).await;
+    let page = portal.page(&format!("/r/{id}"), &bob).await;
+    assert!(!page.body.contains("<script>alert") && !page.body.contains("<img"), "{}", page.body);
+    assert!(page.body.contains("&lt;script&gt;alert(1)"));
+}
