@@ -2,6 +2,7 @@
 
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+use time::OffsetDateTime;
 
 use crate::domain::funnel::{Counts, Door, Funnel, Line};
 use crate::domain::histogram::Histogram;
@@ -20,6 +21,9 @@ pub use by_route::by_route;
 /// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
 /// journal is found. Seconds.
 const LIVES: i32 = 30;
+
+/// Up to this length a window of totals is read minute by minute, where steps are to be seen.
+pub(crate) const MINUTES_OF_ALL: time::Duration = time::Duration::hours(25);
 
 /// Whose requests; ids, none for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,9 +122,19 @@ async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {
     Ok(Door { arrived: arrived as u64, in_flight: open as u64 })
 }
 
+/// From when on the `log`, or rollups of a `minute` or `hour`, are whole; nothing if none was dropped yet.
+pub async fn kept_since(db: &PgPool, what: &str) -> sqlx::Result<Option<OffsetDateTime>> {
+    sqlx::query_scalar("select since from ledger_kept where what = $1").bind(what).fetch_optional(db).await
+}
+
 /// The pieces that tile the window, as one query; `select` ends in a condition.
 pub(crate) fn union(window: Window, select: impl Fn(Grain) -> String) -> String {
-    let pieces = window.pieces().into_iter().map(|(grain, piece)| {
+    union_up_to(window, Grain::Day, select)
+}
+
+/// With no piece coarser than a grain, for who wants to see steps of it.
+pub(crate) fn union_up_to(window: Window, coarsest: Grain, select: impl Fn(Grain) -> String) -> String {
+    let pieces = window.pieces_up_to(coarsest).into_iter().map(|(grain, piece)| {
         format!("{} and at >= '{}' and at < '{}'", select(grain), piece.from, piece.to)
     });
     pieces.collect::<Vec<_>>().join("\nunion all\n")

@@ -11,9 +11,17 @@ pub mod announce;
 #[cfg(feature = "ssr")]
 pub mod books;
 #[cfg(feature = "ssr")]
+pub mod breakers;
+#[cfg(feature = "ssr")]
+pub mod cache_use;
+#[cfg(feature = "ssr")]
 pub mod evidence;
 #[cfg(feature = "ssr")]
 pub mod keys;
+#[cfg(feature = "ssr")]
+pub mod latency;
+#[cfg(feature = "ssr")]
+pub mod over_time;
 #[cfg(feature = "ssr")]
 pub mod people;
 #[cfg(feature = "ssr")]
@@ -21,11 +29,15 @@ pub mod posted;
 #[cfg(feature = "ssr")]
 pub mod receipt;
 #[cfg(feature = "ssr")]
+pub mod requests;
+#[cfg(feature = "ssr")]
 mod routes;
 #[cfg(feature = "ssr")]
 pub mod screens;
 #[cfg(feature = "ssr")]
 pub mod session;
+#[cfg(feature = "ssr")]
+pub mod sheets;
 #[cfg(feature = "ssr")]
 mod shell;
 #[cfg(feature = "ssr")]

@@ -5,16 +5,20 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
+use crate::screens::cache::Cache;
 use crate::screens::docs::Docs;
 use crate::screens::invite::Invite;
 use crate::screens::keys::Keys;
 use crate::screens::keys::change::ChangeKey;
 use crate::screens::keys::create::CreateKey;
+use crate::screens::latency::Latency;
 use crate::screens::ops::Ops;
 use crate::screens::people::People;
 use crate::screens::portal::Portal;
 use crate::screens::receipt::ReceiptPage;
+use crate::screens::requests::Requests;
 use crate::screens::sign_in::SignIn;
+use crate::screens::upstreams::Upstreams;
 use crate::widgets::failed::NotFound;
 
 /// All are rendered whole before they are sent: an answer has its right status, and a page needs no scripts.
@@ -28,6 +32,10 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/") view=SignIn ssr=SsrMode::Async/>
                 <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
                 <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
+                <Route path=path!("/ops/upstreams") view=Upstreams ssr=SsrMode::Async/>
+                <Route path=path!("/ops/cache") view=Cache ssr=SsrMode::Async/>
+                <Route path=path!("/ops/latency") view=Latency ssr=SsrMode::Async/>
+                <Route path=path!("/ops/requests") view=Requests ssr=SsrMode::Async/>
                 <Route path=path!("/portal") view=Portal ssr=SsrMode::Async/>
                 <Route path=path!("/portal/keys") view=Keys ssr=SsrMode::Async/>
                 <Route path=path!("/portal/keys/new") view=CreateKey ssr=SsrMode::Async/>

@@ -1,7 +1,7 @@
 // The parts of ECharts that Toll's charts use, as the global that the wasm module binds to.
 import { BarChart, FunnelChart, LineChart } from 'echarts/charts';
 import { AriaComponent, DataZoomComponent, GridComponent, MarkAreaComponent, TooltipComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
+import { getInstanceByDom, init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
 
 use([
@@ -16,4 +16,4 @@ use([
   TooltipComponent,
 ]);
 
-globalThis.echarts = { init };
+globalThis.echarts = { getInstanceByDom, init };

@@ -73,7 +73,7 @@ impl Gateway {
             breakers,
         });
         tokio::spawn(follow(gateway.clone()));
-        tokio::spawn(health::watch(gateway.catalog.clone()));
+        tokio::spawn(health::watch(gateway.catalog.clone(), gateway.store.db.clone(), node));
         Ok(gateway)
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use app::posted::{self, Posted};
 use app::site::{Assets, Site};
-use app::{App, shell};
+use app::{App, sheets, shell};
 use axum::body::Body;
 use axum::extract::{FromRequest, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::{Form, Router};
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -90,6 +90,7 @@ pub fn router(state: PortalState) -> Router {
         router = router.route(path, post(answered_page));
     }
     router
+        .route(&format!("{}/{{*page}}", sheets::PREFIX), get(numbers))
         .fallback(file_or_not_found)
         .layer(middleware::from_fn(same_origin_posts_only))
         .layer(compression())
@@ -112,6 +113,11 @@ fn document(pages: &Pages) -> impl Fn() -> leptos::prelude::AnyView + Clone + Se
 fn compression() -> CompressionLayer<impl Predicate> {
     let no_functions = NotForContentType::new("application/json");
     CompressionLayer::new().gzip(true).compress_when(SizeAbove::new(1024).and(no_functions))
+}
+
+/// A page's numbers as CSV.
+async fn numbers(State(pages): State<Pages>, request: Request) -> Response {
+    sheets::answer(pages.site, request.into_parts().0).await
 }
 
 /// A built file, or the page that says that there is nothing.

@@ -167,7 +167,7 @@ impl Statuses {
 }
 
 impl Latency {
-    fn of(histogram: &Histogram) -> Latency {
+    pub fn of(histogram: &Histogram) -> Latency {
         Latency {
             bounds_ms: BOUNDS_MS.to_vec(),
             counts: histogram.counts,

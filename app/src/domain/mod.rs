@@ -10,6 +10,7 @@ pub mod key_use;
 pub mod moment;
 pub mod numbers;
 pub mod outcome;
+pub mod over_time;
 pub mod quota;
 pub mod receipt;
 pub mod span;

@@ -1,6 +1,6 @@
 //! Numbers, windows and titles as people read them.
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::domain::window::Window;
 
@@ -43,9 +43,57 @@ pub fn lower_first(title: &str) -> String {
     }
 }
 
+/// "14:00:02.123", in UTC.
+pub fn clock(at: OffsetDateTime) -> String {
+    format!("{:02}:{:02}:{:02}.{:03}", at.hour(), at.minute(), at.second(), at.millisecond())
+}
+
+/// "29 November".
+pub fn day(at: OffsetDateTime) -> String {
+    format!("{} {}", at.day(), at.month())
+}
+
+/// "14:41:07", with the day if that is not the one of `now`.
+pub fn moment(at: OffsetDateTime, now: OffsetDateTime) -> String {
+    let clock = format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second());
+    if at.date() == now.date() { clock } else { format!("{} {clock}", day(at)) }
+}
+
+/// A length of time in its two largest units: "42 s", "12 min 5 s", "3 h 20 min", "2 d".
+pub fn span_words(span: Duration) -> String {
+    let seconds = span.whole_seconds();
+    let (large, small, size, part) = match seconds {
+        ..60 => return format!("{seconds} s"),
+        ..3_600 => ("min", "s", 60, 1),
+        ..86_400 => ("h", "min", 3_600, 60),
+        _ => ("d", "h", 86_400, 3_600),
+    };
+    match seconds % size / part {
+        0 => format!("{} {large}", seconds / size),
+        rest => format!("{} {large} {rest} {small}", seconds / size),
+    }
+}
+
+/// "a", "a and b", "a, b and c".
+pub fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// Microseconds as "0.4 ms", "180 ms" or "12.3 s".
+pub fn duration(micros: u64) -> String {
+    match micros {
+        ..9_950 => format!("{:.1} ms", micros as f64 / 1e3),
+        ..999_500 => format!("{:.0} ms", micros as f64 / 1e3),
+        _ => format!("{:.1} s", micros as f64 / 1e6),
+    }
+}
+
 /// "14:00 to 15:00, 29 November", or with both days where they differ.
 pub fn window_words(window: Window) -> String {
-    let day = |at: OffsetDateTime| format!("{} {}", at.day(), at.month());
     let clock = |at: OffsetDateTime| format!("{:02}:{:02}", at.hour(), at.minute());
     let (from, to) = (window.from, window.to);
     if from.date() == to.date() {
@@ -75,6 +123,21 @@ mod tests {
         assert_eq!(percent(4_530, 9_806), "46.2 %");
         assert_eq!(percent(999_999, 1_000_000), "> 99.9 %");
         assert_eq!(percent(7, 7), "100 %");
+    }
+
+    #[test]
+    fn durations_have_the_unit_that_fits() {
+        let said: Vec<_> = [0, 420, 9_949, 9_950, 180_400, 999_499, 999_500, 12_345_678].map(duration).into();
+        assert_eq!(said, ["0.0 ms", "0.4 ms", "9.9 ms", "10 ms", "180 ms", "999 ms", "1.0 s", "12.3 s"]);
+    }
+
+    #[test]
+    fn lengths_of_time_are_told_in_two_units() {
+        let said: Vec<_> = [0, 42, 60, 725, 12_000, 86_400, 180_000]
+            .map(|seconds| span_words(Duration::seconds(seconds)))
+            .into();
+        assert_eq!(said, ["0 s", "42 s", "1 min", "12 min 5 s", "3 h 20 min", "1 d", "2 d 2 h"]);
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
     }
 
     #[test]

@@ -46,6 +46,12 @@ impl Grain {
         }
     }
 
+    /// The coarsest whose rows fit into steps of so many seconds.
+    pub fn within(step: i64) -> Grain {
+        let fits = |grain: &Grain| step % grain.seconds() == 0;
+        Grain::ALL.into_iter().rev().find(fits).unwrap_or(Grain::Minute)
+    }
+
     /// As in the names of tables and as `date_trunc` calls it.
     pub fn name(self) -> &'static str {
         match self {
@@ -78,13 +84,18 @@ impl Window {
     /// Rollup pieces that tile the window without gap or overlap: minutes to the first whole hour, hours to the first
     /// whole day, days, and back down. At most five.
     pub fn pieces(&self) -> Vec<(Grain, Window)> {
+        self.pieces_up_to(Grain::Day)
+    }
+
+    /// The same of no coarser grain than `coarsest`.
+    pub fn pieces_up_to(&self, coarsest: Grain) -> Vec<(Grain, Window)> {
         let hours = (ceil(self.from, HOUR), floor(self.to, HOUR));
-        if hours.0 >= hours.1 {
+        if coarsest == Grain::Minute || hours.0 >= hours.1 {
             return vec![(Grain::Minute, *self)];
         }
         let days = (ceil(hours.0, DAY), floor(hours.1, DAY));
         let mut cuts = vec![(Grain::Minute, self.from, hours.0)];
-        if days.0 >= days.1 {
+        if coarsest == Grain::Hour || days.0 >= days.1 {
             cuts.push((Grain::Hour, hours.0, hours.1));
         } else {
             cuts.push((Grain::Hour, hours.0, days.0));
@@ -167,11 +178,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_tile_the_window_and_lie_on_their_grain(from in 0i64..4_000_000_000, length in 1i64..40_000_000) {
+        fn pieces_tile_the_window_and_lie_on_their_grain(
+            from in 0i64..4_000_000_000,
+            length in 1i64..40_000_000,
+            coarsest in proptest::sample::select(Grain::ALL.to_vec()),
+        ) {
             let at = |s| OffsetDateTime::from_unix_timestamp(s).expect("in range");
             let window = Window::new(at(from), at(from + length)).expect("forward");
-            let pieces = window.pieces();
+            let pieces = window.pieces_up_to(coarsest);
             prop_assert!(pieces.len() <= 5);
+            prop_assert!(pieces.iter().all(|(grain, _)| grain.seconds() <= coarsest.seconds()));
             let mut next = window.from;
             for (grain, piece) in pieces {
                 prop_assert_eq!(piece.from, next);

@@ -4,6 +4,7 @@
 pub mod chart;
 pub mod copy;
 pub mod live;
+pub mod pictures;
 #[cfg(feature = "hydrate")]
 mod props;
 pub mod secret;

@@ -4,6 +4,10 @@ import { Idiomorph } from 'idiomorph';
 const isIsland = (node) => node.localName === 'leptos-island';
 const islandsIn = (node) => (node.querySelectorAll ? [...(isIsland(node) ? [node] : []), ...node.querySelectorAll('leptos-island')] : []);
 
+// Forms in which somebody has begun to choose or to type.
+const touched = new WeakSet();
+document.addEventListener('input', ({ target }) => { if (target.form) touched.add(target.form); });
+
 export function morph(from, to) {
   Idiomorph.morph(from, to, {
     morphStyle: 'outerHTML',
@@ -11,6 +15,7 @@ export function morph(from, to) {
     callbacks: {
       beforeNodeMorphed(old, next) {
         if (old.localName === 'dialog' && old.open) return false;
+        if (touched.has(old)) return false;
         if (!isIsland(old)) return true;
         // What is inside is the island's own business.
         const props = next.dataset?.props;

@@ -4,21 +4,30 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::books::{Filter, funnel};
+use crate::breakers;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
+use crate::domain::over_time::OverTime;
 use crate::domain::span::Span;
 use crate::domain::window::WindowError;
 use crate::error::Error;
+use crate::islands::chart::data::Band;
+use crate::over_time::over_time;
 use crate::site::Site;
+use crate::widgets::address::Address;
 use crate::widgets::books::Books;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::traffic_chart::TrafficChart;
 
 /// The numbers of one window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
     pub funnel: Funnel,
+    pub over_time: OverTime,
+    /// Times in which a door was shut.
+    pub bands: Vec<Band>,
     /// Where requests come in, for the example that an empty page shows.
     pub gateway: String,
     /// Whether the window moves, so that waiting is worth it.
@@ -30,24 +39,43 @@ pub async fn read(span: &str, partner: Option<i64>) -> Result<Traffic, Error> {
     let site = Site::current()?;
     let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
     let window = span.window(site.now().await?);
-    let funnel = funnel(&site.db, window, &Filter { partner, route: None }).await?;
-    Ok(Traffic { funnel, gateway: format!("{}/api", site.public_url), is_live: span.is_live() })
+    let of = Filter { partner, route: None };
+    let funnel = funnel(&site.db, window, &of).await?;
+    let over_time = over_time(&site.db, window, &of).await?;
+    let bands = match partner {
+        Some(partner) => breakers::bands_of(&site.db, window, partner).await?,
+        None => breakers::bands(&site.db, window).await?,
+    };
+    Ok(Traffic {
+        funnel,
+        over_time,
+        bands,
+        gateway: format!("{}/api", site.public_url),
+        is_live: span.is_live(),
+    })
 }
 
 /// Headline, books and charts.
 #[component]
-pub fn TrafficView(traffic: Traffic) -> impl IntoView {
-    let Traffic { funnel, gateway, is_live } = traffic;
+pub fn TrafficView(
+    traffic: Traffic,
+    /// The list of its requests, with the window.
+    requests: Address,
+) -> impl IntoView {
+    let Traffic { funnel, over_time, bands, gateway, is_live } = traffic;
     view! {
         <p class="verdict">{headline(&funnel)}</p>
         {(funnel.arrived == 0).then(|| view! { <Empty gateway=gateway waits=is_live/> })}
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"<small>{beside_the_books(&funnel)}</small></h2>
-            <Books funnel=funnel.clone()/>
+            <Books funnel=funnel.clone() behind=requests.clone()/>
+        </section>
+        <section>
+            <TrafficChart traffic=over_time bands=bands behind=requests.clone()/>
         </section>
         <section class="two">
-            <FunnelChart funnel=funnel.clone()/>
-            <LatencyHistogram latency=funnel.latency/>
+            <FunnelChart funnel=funnel.clone() behind=requests.clone()/>
+            <LatencyHistogram latency=funnel.latency behind=requests/>
         </section>
     }
 }

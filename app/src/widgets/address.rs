@@ -6,6 +6,9 @@ use leptos_router::location::Url;
 
 use crate::domain::span::Span;
 
+/// Parameters that say which page of a list is shown.
+const PLACE: [&str; 2] = ["page", "before"];
+
 /// Path and query of the page that is asked for. Everything that a screen shows is named in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
@@ -21,6 +24,16 @@ impl Address {
             path: use_location().pathname.get_untracked(),
             query: query.into_iter().map(|(k, v)| (k.into(), v)).collect(),
         }
+    }
+
+    /// Of a path and a query that are not the page's.
+    pub fn parse(path: &str, query: &str) -> Address {
+        let text = |text: &str| Url::unescape(&text.replace('+', " "));
+        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (text(name), text(value))
+        });
+        Address { path: path.to_owned(), query: pairs.collect() }
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -44,18 +57,23 @@ impl Address {
     /// This address with `name` set to `value`, or without it. Another filter starts at the first page again.
     pub fn with(&self, name: &str, value: Option<&str>) -> Address {
         let mut changed = self.clone();
-        changed.query.retain(|(key, _)| key != name && key != "page");
+        changed.query.retain(|(key, _)| key != name && !PLACE.contains(&key.as_str()));
         changed.query.extend(value.map(|value| (name.to_owned(), value.to_owned())));
         changed
     }
 
     /// With another window.
     pub fn at(&self, span: Span) -> Address {
-        let mut changed = self.with("last", None).with("from", None).with("to", None);
+        let mut changed = self.without_window();
         changed.query.extend(span.to_url().split('&').filter_map(|pair| {
             pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))
         }));
         changed
+    }
+
+    /// Without its window, so that another can be said.
+    pub fn without_window(&self) -> Address {
+        self.with("last", None).with("from", None).with("to", None)
     }
 
     /// Another page, with the same window.
@@ -91,6 +109,15 @@ mod tests {
     fn address(path: &str, query: &[(&str, &str)]) -> Address {
         let query = query.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         Address { path: path.into(), query }
+    }
+
+    #[test]
+    fn an_address_is_read_as_it_is_written() {
+        let here = address("/ops", &[("route", "a b&c+d=ü"), ("last", "6h")]);
+        let href = here.href();
+        let (path, query) = href.split_once('?').unwrap_or_default();
+        assert_eq!(Address::parse(path, query), here);
+        assert_eq!(Address::parse("/ops", "a+b=%2B&&c").href(), "/ops?a%20b=%2B&c=");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use leptos::prelude::*;
 
+use super::address::Address;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::{grouped, lower_first, percent};
 use crate::domain::outcome::Outcome;
@@ -14,10 +15,25 @@ use crate::domain::stage::Stage;
 struct Line {
     class: String,
     label: &'static str,
-    why: String,
+    why: Vec<Why>,
+    /// Which requests these are, as a list of them is asked for.
+    asks: Vec<(&'static str, &'static str)>,
     bar: Bar,
     number: String,
     percent: String,
+}
+
+/// A reason, with how many it stopped: "204 missing"; or a remark, which asks for nothing.
+#[derive(Clone, Debug, PartialEq)]
+struct Why {
+    words: String,
+    asks: Vec<(&'static str, &'static str)>,
+}
+
+impl Why {
+    fn remark(words: &str) -> Vec<Why> {
+        if words.is_empty() { Vec::new() } else { vec![Why { words: words.into(), asks: Vec::new() }] }
+    }
 }
 
 /// What a row draws, in per cent of arrivals: how far in it begins, what goes on, what ends here.
@@ -50,27 +66,34 @@ fn stage_line(stage: Stage) -> &'static str {
 
 /// Why requests ended at a stage, most frequent first, each with its title.
 pub fn reasons(funnel: &Funnel, stage: Stage) -> Vec<(u64, &str)> {
+    causes(funnel, stage).into_iter().map(|(count, title, _)| (count, title)).collect()
+}
+
+/// The same with the outcome, where it is one.
+fn causes(funnel: &Funnel, stage: Stage) -> Vec<(u64, &str, Option<Outcome>)> {
     let line = funnel.stage(stage);
-    let mut reasons: Vec<(u64, &str)> = if stage == Stage::Proxy {
+    let mut causes: Vec<_> = if stage == Stage::Proxy {
         never_sent(funnel)
     } else {
-        line.outcomes.iter().map(|(name, count)| (*count, title(name))).collect()
+        line.outcomes.iter().map(|(name, count)| (*count, title(name), Outcome::from_name(name))).collect()
     };
-    reasons.retain(|(count, _)| *count > 0);
-    reasons.sort_by_key(|(count, _)| Reverse(*count));
-    reasons
+    causes.retain(|(count, ..)| *count > 0);
+    causes.sort_by_key(|(count, ..)| Reverse(*count));
+    causes
 }
 
 /// At the proxy some outcomes always mean that nothing was sent; what remains left, or failed, just before.
-fn never_sent(funnel: &Funnel) -> Vec<(u64, &'static str)> {
+fn never_sent(funnel: &Funnel) -> Vec<(u64, &'static str, Option<Outcome>)> {
     let line = funnel.stage(Stage::Proxy);
     let always = [Outcome::UpstreamUnreachable, Outcome::BodyTooLarge, Outcome::RequestTimeout];
-    let mut reasons = always
-        .map(|outcome| (line.outcomes.get(outcome.name()).copied().unwrap_or(0), outcome.title()))
+    let mut causes = always
+        .map(|outcome| {
+            (line.outcomes.get(outcome.name()).copied().unwrap_or(0), outcome.title(), Some(outcome))
+        })
         .to_vec();
-    let named: u64 = reasons.iter().map(|(count, _)| count).sum();
-    reasons.push((line.stopped.saturating_sub(named), "Ended before being sent"));
-    reasons
+    let named: u64 = causes.iter().map(|(count, ..)| count).sum();
+    causes.push((line.stopped.saturating_sub(named), "Ended before being sent", None));
+    causes
 }
 
 fn title(name: &str) -> &str {
@@ -81,62 +104,70 @@ fn title(name: &str) -> &str {
 }
 
 /// Under the stage's name, so it is not said again: "204 missing · 96 revoked".
-fn why(funnel: &Funnel, stage: Stage) -> String {
-    let reasons = reasons(funnel, stage).into_iter().map(|(count, title)| {
+fn why(funnel: &Funnel, stage: Stage) -> Vec<Why> {
+    let why = |(count, title, outcome): (u64, &str, Option<Outcome>)| {
         let title = lower_first(title);
         let short = title.strip_prefix(stage.name()).map_or(title.as_str(), str::trim_start);
-        format!("{} {short}", grouped(count))
-    });
-    reasons.collect::<Vec<_>>().join(" · ")
+        let mut asks = stopped_at(stage);
+        asks.extend(outcome.map(|outcome| ("outcome", outcome.name())));
+        Why { words: format!("{} {short}", grouped(count)), asks }
+    };
+    causes(funnel, stage).into_iter().map(why).collect()
+}
+
+/// The proxy's line is of what was not sent.
+fn stopped_at(stage: Stage) -> Vec<(&'static str, &'static str)> {
+    match stage {
+        Stage::Proxy => vec![("stage", stage.name()), ("answer", "unsent")],
+        _ => vec![("stage", stage.name())],
+    }
 }
 
 /// All rows, top to bottom.
 fn lines(funnel: &Funnel) -> Vec<Line> {
-    let line = |class: String, label: &'static str, why: String, bar: Bar, count: u64| Line {
+    let line = |class: String, label: &'static str, why: Vec<Why>, bar: Bar, count: u64| Line {
         class,
         label,
         why,
+        asks: Vec::new(),
         bar,
         number: grouped(count),
         percent: percent(count, funnel.arrived),
     };
     let bar = |go, stop| Bar::centred(go, stop, funnel.arrived);
     let mut lines =
-        vec![line("arrived".into(), "Arrived", String::new(), bar(funnel.arrived, 0), funnel.arrived)];
+        vec![line("arrived".into(), "Arrived", Vec::new(), bar(funnel.arrived, 0), funnel.arrived)];
     for stage in &funnel.stages {
         // The proxy is no stage that refuses: its line is there when it has something to say.
         if stage.stage != Stage::Proxy || stage.stopped > 0 {
             let class = format!("minus stage-{}", stage.stage.name());
             let bar = bar(stage.passed, stage.stopped);
-            lines.push(line(class, stage_line(stage.stage), why(funnel, stage.stage), bar, stage.stopped));
+            let line = line(class, stage_line(stage.stage), why(funnel, stage.stage), bar, stage.stopped);
+            lines.push(Line { asks: stopped_at(stage.stage), ..line });
         }
     }
     let reached = funnel.reached_upstream;
     if let Some(in_flight) = funnel.in_flight.filter(|in_flight| *in_flight > 0) {
-        let why = "came in, not answered yet".to_owned();
+        let why = Why::remark("came in, not answered yet");
         lines.push(line("minus in-flight".into(), "In flight", why, bar(reached, in_flight), in_flight));
     }
-    lines.push(line(
-        "sum stage-proxy".into(),
-        "Reached the upstream",
-        String::new(),
-        bar(0, reached),
-        reached,
-    ));
+    let sum = line("sum stage-proxy".into(), "Reached the upstream", Vec::new(), bar(0, reached), reached);
+    lines.push(Line { asks: vec![("answer", "any")], ..sum });
 
     let statuses = &funnel.statuses;
     let start = bar(0, reached).start;
-    for (class, label, count, always) in [
-        ("", "answered 1xx", statuses.informational, false),
-        ("", "answered 2xx", statuses.success, true),
-        ("", "answered 3xx", statuses.redirection, true),
-        ("fault-caller", "answered 4xx", statuses.client_error, true),
-        ("fault-upstream", "answered 5xx", statuses.server_error, true),
-        ("fault-upstream", "no answer", statuses.no_answer, false),
+    for (class, label, answer, count, always) in [
+        ("", "answered 1xx", "1xx", statuses.informational, false),
+        ("", "answered 2xx", "2xx", statuses.success, true),
+        ("", "answered 3xx", "3xx", statuses.redirection, true),
+        ("fault-caller", "answered 4xx", "4xx", statuses.client_error, true),
+        ("fault-upstream", "answered 5xx", "5xx", statuses.server_error, true),
+        ("fault-upstream", "no answer", "none", statuses.no_answer, false),
     ] {
         if always || count > 0 {
             let bar = Bar { start, ..bar(0, count) };
-            lines.push(line(format!("answer {class}"), label, String::new(), bar, count));
+            let line = line(format!("answer {class}"), label, Vec::new(), bar, count);
+            lines.push(Line { asks: vec![("answer", answer)], ..line });
         }
     }
     lines.push(unaccounted(funnel));
@@ -156,7 +187,8 @@ fn unaccounted(funnel: &Funnel) -> Line {
     Line {
         class: class.into(),
         label: "Unaccounted",
-        why: why.into(),
+        why: Why::remark(why),
+        asks: Vec::new(),
         bar: Bar::default(),
         number: format!("{sign}{}", grouped(missing.unsigned_abs())),
         percent: String::new(),
@@ -164,7 +196,12 @@ fn unaccounted(funnel: &Funnel) -> Line {
 }
 
 #[component]
-pub fn Books(funnel: Funnel) -> impl IntoView {
+pub fn Books(
+    funnel: Funnel,
+    /// The list of requests that lines and reasons lead to, with the window and what else the books are of.
+    #[prop(optional)]
+    behind: Option<Address>,
+) -> impl IntoView {
     view! {
         <table class="books" role="table">
             <thead class="visually-hidden" role="rowgroup">
@@ -176,20 +213,28 @@ pub fn Books(funnel: Funnel) -> impl IntoView {
                 </tr>
             </thead>
             <tbody role="rowgroup">
-                {lines(&funnel).into_iter().map(row).collect::<Vec<_>>()}
+                {lines(&funnel).into_iter().map(|line| row(line, behind.as_ref())).collect::<Vec<_>>()}
             </tbody>
         </table>
     }
 }
 
 /// Widths are attributes of SVG, since style attributes are what the content security policy forbids.
-fn row(line: Line) -> impl IntoView {
+fn row(line: Line, behind: Option<&Address>) -> impl IntoView + use<> {
     let percent = |share: f64| format!("{share:.2}%");
     let Bar { start, go, stop } = line.bar;
+    let label = match line.number == "0" {
+        true => line.label.into_any(),
+        false => linked(line.label.into(), &line.asks, behind),
+    };
+    let mut why = Vec::new();
+    for (n, reason) in line.why.into_iter().enumerate() {
+        why.push(((n > 0).then_some(" · "), linked(reason.words, &reason.asks, behind)));
+    }
     view! {
         <tr class=line.class role="row">
             <th scope="row" role="rowheader">
-                <span class="dot" aria-hidden="true"></span>{line.label}<span class="why">{line.why}</span>
+                <span class="dot" aria-hidden="true"></span>{label}<span class="why">{why}</span>
             </th>
             <td class="bar-cell" role="cell">
                 <svg class="flow" width="100%" aria-hidden="true">
@@ -200,6 +245,17 @@ fn row(line: Line) -> impl IntoView {
             <td class="n" role="cell">{line.number}</td>
             <td class="p" role="cell">{line.percent}</td>
         </tr>
+    }
+}
+
+/// Words that lead to the requests that they are about.
+fn linked(words: String, asks: &[(&'static str, &'static str)], behind: Option<&Address>) -> AnyView {
+    match behind.filter(|_| !asks.is_empty()) {
+        Some(list) => {
+            let list = asks.iter().fold(list.clone(), |list, (name, value)| list.with(name, Some(value)));
+            view! { <a href=list.href()>{words}</a> }.into_any()
+        }
+        None => words.into_any(),
     }
 }
 
@@ -227,7 +283,10 @@ mod tests {
         let funnel = Funnel::new(window, &Counts { lines, door, ..Counts::default() });
         super::lines(&funnel)
             .iter()
-            .map(|line| format!("{} {} {}", line.label, line.number, line.why))
+            .map(|line| {
+                let why: Vec<_> = line.why.iter().map(|why| why.words.as_str()).collect();
+                format!("{} {} {}", line.label, line.number, why.join(" · "))
+            })
             .collect()
     }
 

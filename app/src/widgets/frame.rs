@@ -1,9 +1,11 @@
 //! What is around every screen of somebody who has signed in.
 
 use leptos::prelude::*;
+use time::OffsetDateTime;
 
 use super::address::Address;
 use super::header::Header;
+use super::stills::Stills;
 use super::window_picker::WindowPicker;
 use crate::domain::numbers::window_words;
 use crate::domain::window::Window;
@@ -22,6 +24,8 @@ pub fn Frame(
     address: Address,
     /// The window that is shown.
     window: Option<Window>,
+    /// From when on there is anything to show.
+    kept_since: Option<OffsetDateTime>,
     /// What the bar says in front of the window.
     #[prop(into)]
     asks: String,
@@ -39,8 +43,9 @@ pub fn Frame(
                     {if asks.is_empty() { title } else { asks }}
                     {window.map(|window| view! { <span class="when">{window_words(window)}" UTC"</span> })}
                 </h1>
-                {window.map(|window| view! { <WindowPicker address=address shown=window/> })}
+                {window.map(|window| view! { <WindowPicker address=address.clone() shown=window kept_since=kept_since/> })}
             </div>
+            {window.map(|window| view! { <Stills address=address window=window/> })}
             {is_live.then(|| view! { <Live/> })}
             {children()}
         </main>

@@ -2,13 +2,20 @@
 
 use leptos::prelude::*;
 
+use super::address::Address;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
 use crate::islands::chart::Chart;
 use crate::islands::chart::data::{ChartData, Piece, pieces};
 
 #[component]
-pub fn FunnelChart(funnel: Funnel) -> impl IntoView {
+pub fn FunnelChart(
+    funnel: Funnel,
+    /// The list of requests that a click leads to, with the window and what else the funnel is of.
+    #[prop(optional)]
+    behind: Option<Address>,
+) -> impl IntoView {
+    let behind = behind.map(|address| address.href());
     let pieces = pieces(&funnel);
     let (shapes, labels) = (shapes(&pieces), labels(&pieces));
     view! {
@@ -18,7 +25,7 @@ pub fn FunnelChart(funnel: Funnel) -> impl IntoView {
             </h2>
             <div class="plot" aria-hidden="true">
                 <div class="drawing">
-                    <Chart data=ChartData::Funnel(pieces)/>
+                    <Chart data=ChartData::Funnel { pieces, behind }/>
                     <svg viewBox="0 0 100 120" preserveAspectRatio="none">{shapes}</svg>
                 </div>
                 <div class="labels">{labels}</div>

@@ -13,7 +13,13 @@ pub fn Header(
     address: Address,
 ) -> impl IntoView {
     let pages: &[_] = match viewer.role {
-        Role::Ops => &[("/ops", "Overview")],
+        Role::Ops => &[
+            ("/ops", "Overview"),
+            ("/ops/upstreams", "Upstreams"),
+            ("/ops/cache", "Cache"),
+            ("/ops/latency", "Latency"),
+            ("/ops/requests", "Requests"),
+        ],
         Role::Partner { .. } => &[
             ("/portal", "My traffic"),
             ("/portal/keys", "Keys"),

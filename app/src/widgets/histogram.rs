@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::address::Address;
 use crate::domain::funnel::Latency;
+use crate::domain::histogram::BOUNDS_MS;
 use crate::domain::numbers::{grouped, percent};
 use crate::islands::chart::Chart;
 use crate::islands::chart::data::{ChartData, LABELS, bucket_of_p95};
@@ -11,8 +13,14 @@ use crate::islands::chart::data::{ChartData, LABELS, bucket_of_p95};
 const TICKS: [&str; 9] = ["≤ 5", "10", "25", "50", "100", "250", "1,000", "5,000", "over"];
 
 #[component]
-pub fn LatencyHistogram(latency: Latency) -> impl IntoView {
-    let (bars, rows) = (bars(&latency), rows(&latency));
+pub fn LatencyHistogram(
+    latency: Latency,
+    /// The list of requests that a click leads to, with the window and what else the latency is of.
+    #[prop(optional)]
+    behind: Option<Address>,
+) -> impl IntoView {
+    let (bars, rows) = (bars(&latency), rows(&latency, behind.as_ref()));
+    let behind = behind.map(|address| address.href());
     view! {
         <figure class="chart histogram" aria-labelledby="latency-title">
             <h2 id="latency-title">
@@ -22,7 +30,7 @@ pub fn LatencyHistogram(latency: Latency) -> impl IntoView {
             <dl class="percentiles">{percentiles(&latency)}</dl>
             <div class="plot" aria-hidden="true">
                 <div class="drawing">
-                    <Chart data=ChartData::Histogram(latency)/>
+                    <Chart data=ChartData::Histogram { latency, behind }/>
                     <svg viewBox="0 0 9 100" preserveAspectRatio="none">{bars}</svg>
                 </div>
                 <div class="ticks">{TICKS.map(|tick| view! { <span>{tick}</span> }).collect_view()}</div>
@@ -68,12 +76,18 @@ fn bars(latency: &Latency) -> impl IntoView + use<> {
         .collect::<Vec<_>>()
 }
 
-fn rows(latency: &Latency) -> impl IntoView + use<> {
+fn rows(latency: &Latency, behind: Option<&Address>) -> impl IntoView + use<> {
     let total = total(latency);
     let rows = LABELS.iter().zip(latency.counts).enumerate();
     rows.map(|(bucket, (label, count))| {
         let name = if bucket == 8 { "over 5,000 ms".to_owned() } else { format!("up to {label} ms") };
-        view! { <tr><th scope="row">{name}</th><td>{grouped(count)}</td><td>{percent(count, total)}</td></tr> }
+        let bound = BOUNDS_MS.get(bucket).map_or("over".to_owned(), u32::to_string);
+        let href = behind.filter(|_| count > 0).map(|address| address.with("latency", Some(&bound)).href());
+        let number = match href {
+            Some(href) => view! { <a href=href>{grouped(count)}</a> }.into_any(),
+            None => grouped(count).into_any(),
+        };
+        view! { <tr><th scope="row">{name}</th><td>{number}</td><td>{percent(count, total)}</td></tr> }
     })
     .collect::<Vec<_>>()
 }

@@ -1,7 +1,7 @@
 //! The time window, in the URL: links for the usual ones, a form for any other.
 
 use leptos::prelude::*;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::address::Address;
 use crate::domain::span::{OFFERED, Span};
@@ -12,13 +12,20 @@ pub fn WindowPicker(
     address: Address,
     /// What is shown, to begin a custom window from.
     shown: Window,
+    /// Older windows are not offered.
+    kept_since: Option<OffsetDateTime>,
 ) -> impl IntoView {
     let span = address.span();
-    let offers = OFFERED.map(|(value, name)| {
+    // What is shown ends now, unless it stands still; then the offers do not matter much.
+    let is_kept =
+        |offer: Span| kept_since.is_none_or(|since| offer.window(shown.to - Duration::SECOND).from >= since);
+    let offers = OFFERED.into_iter().filter_map(|(value, name)| {
+        let offer = Span::from_url(Some(value), None, None);
         let is_on = matches!(span, Span::Last(_)) && span.to_string() == value;
-        let href = address.at(Span::from_url(Some(value), None, None)).href();
-        view! { <a href=href aria-current=is_on.then_some("true")>{name}</a> }
+        let href = address.at(offer).href();
+        is_kept(offer).then(|| view! { <a href=href aria-current=is_on.then_some("true")>{name}</a> })
     });
+    let earliest = kept_since.map(local);
     let toggle = span.is_live().then(|| {
         let (state, hint, next) = match address.is_paused() {
             true => ("Paused", ", go on", None),
@@ -30,19 +37,19 @@ pub fn WindowPicker(
             </a>
         }
     });
-    let kept = address.parameters_without(&["last", "from", "to", "page"]).into_iter();
+    let kept = address.parameters_without(&["last", "from", "to", "page", "before"]).into_iter();
     let kept: Vec<_> =
         kept.map(|(name, value)| view! { <input type="hidden" name=name value=value/> }).collect();
     view! {
         <div class="picker">
             {toggle}
-            <nav class="win" aria-label="Time window">{offers.collect_view()}</nav>
+            <nav class="win" aria-label="Time window">{offers.collect::<Vec<_>>()}</nav>
             <details class="custom" class:on=!span.is_live()>
                 <summary>"Custom"</summary>
                 <form method="get">
                     {kept}
-                    <label>"From (UTC)"<input type="datetime-local" name="from" required=true value=local(shown.from)/></label>
-                    <label>"To (UTC)"<input type="datetime-local" name="to" required=true value=local(shown.to)/></label>
+                    <label>"From (UTC)"<input type="datetime-local" name="from" required=true min=earliest.clone() value=local(shown.from)/></label>
+                    <label>"To (UTC)"<input type="datetime-local" name="to" required=true min=earliest value=local(shown.to)/></label>
                     <button>"Show"</button>
                 </form>
             </details>

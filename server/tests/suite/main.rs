@@ -10,12 +10,15 @@ mod demo;
 mod keys;
 mod ledger;
 mod manifest;
+mod over_time;
 mod people;
 mod portal;
 mod private_postgres;
 mod processes;
 mod quota;
+mod requests;
 mod schema;
+mod sheets;
 #[allow(dead_code, reason = "not every helper has its suite yet")]
 mod support;
 mod verdicts;

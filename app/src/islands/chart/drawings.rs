@@ -1,12 +1,14 @@
 //! What the charts look like, in charming's words. Labels and axes are HTML around the drawing, there before scripts;
 //! the chart fills the same box as the SVG it covers.
 
-use charming::component::{Axis, Grid};
+mod traffic;
+
+use charming::component::{Axis, DataZoom, Grid};
 use charming::datatype::DataPointItem;
 use charming::element::{
     AxisLabel, AxisLine, AxisTick, AxisType, Color, ItemStyle, Label, SplitLine, Tooltip, Trigger,
 };
-use charming::series::{Bar, Funnel};
+use charming::series::{Bar, Funnel, Line};
 use serde::Serialize;
 
 use super::data::{ChartData, LABELS, Piece, bucket_of_p95};
@@ -20,6 +22,8 @@ use crate::domain::numbers::{grouped, percent};
 #[serde(rename_all = "camelCase")]
 pub struct Drawing {
     animation: bool,
+    #[serde(rename = "useUTC")]
+    use_utc: bool,
     tooltip: Tooltip,
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<Grid>,
@@ -27,6 +31,8 @@ pub struct Drawing {
     x_axis: Option<Axis>,
     #[serde(skip_serializing_if = "Option::is_none")]
     y_axis: Option<Axis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_zoom: Option<DataZoom>,
     series: Vec<Series>,
 }
 
@@ -35,6 +41,7 @@ pub struct Drawing {
 enum Series {
     Funnel(Box<Funnel>),
     Bar(Box<Bar>),
+    Line(Box<Line>),
 }
 
 impl Drawing {
@@ -44,14 +51,24 @@ impl Drawing {
             .formatter("{b}")
             .background_color(Color::from(palette.colour("ink")))
             .border_width(0.0);
-        Drawing { animation: !palette.is_still, tooltip, grid: None, x_axis: None, y_axis: None, series }
+        Drawing {
+            animation: !palette.is_still,
+            use_utc: true,
+            tooltip,
+            grid: None,
+            x_axis: None,
+            y_axis: None,
+            data_zoom: None,
+            series,
+        }
     }
 }
 
 pub fn drawing(data: &ChartData, palette: &Palette) -> Drawing {
     match data {
-        ChartData::Funnel(pieces) => funnel(pieces, palette),
-        ChartData::Histogram(latency) => histogram(latency, palette),
+        ChartData::Funnel { pieces, .. } => funnel(pieces, palette),
+        ChartData::Histogram { latency, .. } => histogram(latency, palette),
+        ChartData::Traffic { traffic, bands, .. } => traffic::drawing(traffic, bands, palette),
     }
 }
 
@@ -98,12 +115,6 @@ fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
     let marked = bucket_of_p95(latency);
     let shade: Vec<f64> = (0..9).map(|bucket| if marked == Some(bucket) { highest } else { 0.0 }).collect();
     let counts: Vec<f64> = latency.counts.iter().map(|count| *count as f64).collect();
-    let hidden = |axis: Axis| {
-        axis.axis_label(AxisLabel::new().show(false))
-            .axis_tick(AxisTick::new().show(false))
-            .axis_line(AxisLine::new().show(false))
-            .split_line(SplitLine::new().show(false))
-    };
     let shaded = Bar::new()
         .bar_width("100%")
         .bar_gap("-100%")
@@ -119,4 +130,12 @@ fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
         y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(highest))),
         ..Drawing::of(vec![Series::Bar(Box::new(shaded)), Series::Bar(Box::new(counted))], palette)
     }
+}
+
+/// An axis that is only there to measure.
+fn hidden(axis: Axis) -> Axis {
+    axis.axis_label(AxisLabel::new().show(false))
+        .axis_tick(AxisTick::new().show(false))
+        .axis_line(AxisLine::new().show(false))
+        .split_line(SplitLine::new().show(false))
 }

@@ -18,8 +18,17 @@ extern "C" {
     #[wasm_bindgen(js_namespace = echarts, js_name = init, catch)]
     fn init(element: &web_sys::HtmlElement) -> Result<Echarts, JsValue>;
 
+    #[wasm_bindgen(js_namespace = echarts, js_name = getInstanceByDom)]
+    pub fn of(element: &web_sys::HtmlElement) -> Option<Echarts>;
+
+    #[wasm_bindgen(method, js_name = getDataURL)]
+    pub fn picture(this: &Echarts, options: &js_sys::Object) -> String;
+
     #[wasm_bindgen(method, js_name = setOption, catch)]
     fn set_option(this: &Echarts, option: &JsValue) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(method)]
+    pub fn on(this: &Echarts, event: &str, handler: &js_sys::Function);
 
     #[wasm_bindgen(method)]
     pub fn resize(this: &Echarts);
@@ -66,14 +75,24 @@ pub fn start(element: &web_sys::HtmlElement) -> Result<Echarts, JsValue> {
     init(element)
 }
 
+/// A number of what ECharts says about an event or an item; of several items, of the first.
+pub fn number(params: &JsValue, name: &str) -> Option<usize> {
+    let first = Reflect::get_u32(params, 0).ok().filter(|first| !first.is_undefined());
+    let value = Reflect::get(first.as_ref().unwrap_or(params), &name.into()).ok()?;
+    value.as_f64().filter(|n| *n >= 0.0).map(|n| n as usize)
+}
+
 impl Echarts {
-    /// Draws, or changes what is drawn.
-    pub fn show(&self, drawing: &Drawing) -> Result<(), JsValue> {
+    /// Draws, or changes what is drawn. `words` says in place of its name what an item's tooltip says.
+    pub fn show(&self, drawing: &Drawing, words: Option<&js_sys::Function>) -> Result<(), JsValue> {
         let option = drawing.serialize(&serde_wasm_bindgen::Serializer::json_compatible())?;
         // HTML tooltips carry style attributes, which the content security policy forbids; charming cannot say so.
         let tooltip = Reflect::get(&option, &"tooltip".into())?;
         Reflect::set(&tooltip, &"renderMode".into(), &"richText".into())?;
         Reflect::set(&tooltip, &"confine".into(), &JsValue::TRUE)?;
+        if let Some(words) = words {
+            Reflect::set(&tooltip, &"formatter".into(), words)?;
+        }
         self.set_option(&option)?;
         Ok(())
     }

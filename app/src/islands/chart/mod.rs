@@ -10,6 +10,8 @@ mod echarts;
 mod mounted;
 #[cfg(feature = "hydrate")]
 mod palette;
+#[cfg(feature = "hydrate")]
+pub mod pictures;
 
 use leptos::html::Div;
 use leptos::prelude::*;

@@ -7,15 +7,18 @@ use wasm_bindgen::prelude::*;
 
 use super::data::ChartData;
 use super::drawings::drawing;
-use super::echarts::{self, Echarts};
+use super::echarts::{self, Echarts, number};
 use super::palette::{Palette, use_is_dark};
+use super::pictures::DRAWN;
 use crate::islands::props::use_data;
 
 /// What keeps one chart in step with its element; everything ends with it.
 struct Mounted {
     chart: Echarts,
     observer: web_sys::ResizeObserver,
+    words: Closure<dyn Fn(JsValue) -> JsValue>,
     _on_resize: Closure<dyn FnMut()>,
+    _on_click: Closure<dyn Fn(JsValue)>,
 }
 
 impl Drop for Mounted {
@@ -44,7 +47,7 @@ pub fn keep_drawn(canvas: NodeRef<Div>, first: ChartData) {
             if is_gone.get_value() {
                 return;
             }
-            match loaded.and_then(|()| mount(&element)) {
+            match loaded.and_then(|()| mount(&element, data)) {
                 Ok(chart) => {
                     mounted.set_value(Some(chart));
                     is_mounted.set(true);
@@ -59,7 +62,10 @@ pub fn keep_drawn(canvas: NodeRef<Div>, first: ChartData) {
         let drawing = drawing(&data.read(), &Palette::current());
         if is_mounted.get() {
             mounted.with_value(|mounted| {
-                if let Some(Err(cause)) = mounted.as_ref().map(|mounted| mounted.chart.show(&drawing)) {
+                let Some(mounted) = mounted else { return };
+                // Only traffic has more to say than names.
+                let words = data.with(|data| data.words(0)).map(|_| mounted.words.as_ref().unchecked_ref());
+                if let Err(cause) = mounted.chart.show(&drawing, words) {
                     leptos::logging::warn!("chart not drawn: {cause:?}");
                 }
             });
@@ -67,8 +73,20 @@ pub fn keep_drawn(canvas: NodeRef<Div>, first: ChartData) {
     });
 }
 
-fn mount(element: &web_sys::HtmlElement) -> Result<Mounted, JsValue> {
+fn mount(element: &web_sys::HtmlElement, data: RwSignal<ChartData>) -> Result<Mounted, JsValue> {
     let chart = echarts::start(element)?;
+    let words = Closure::<dyn Fn(JsValue) -> JsValue>::new(move |items: JsValue| {
+        let words = number(&items, "dataIndex").and_then(|item| data.with_untracked(|data| data.words(item)));
+        words.unwrap_or_default().into()
+    });
+    let on_click = Closure::<dyn Fn(JsValue)>::new(move |event: JsValue| {
+        let clicked = number(&event, "seriesIndex").zip(number(&event, "dataIndex"));
+        let link = clicked.and_then(|(series, item)| data.with_untracked(|data| data.link(series, item)));
+        if let Some(link) = link {
+            let _ = window().location().set_href(&link);
+        }
+    });
+    chart.on("click", on_click.as_ref().unchecked_ref());
     let on_resize = Closure::<dyn FnMut()>::new({
         let chart = chart.clone();
         move || chart.resize()
@@ -76,5 +94,6 @@ fn mount(element: &web_sys::HtmlElement) -> Result<Mounted, JsValue> {
     let observer = web_sys::ResizeObserver::new(on_resize.as_ref().unchecked_ref())?;
     observer.observe(element);
     element.class_list().add_1("drawn")?;
-    Ok(Mounted { chart, observer, _on_resize: on_resize })
+    window().dispatch_event(&web_sys::Event::new(DRAWN)?)?;
+    Ok(Mounted { chart, observer, words, _on_resize: on_resize, _on_click: on_click })
 }

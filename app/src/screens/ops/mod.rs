@@ -10,12 +10,13 @@ use crate::widgets::address::Address;
 
 #[component]
 pub fn Ops() -> impl IntoView {
-    let span = Address::current().span().to_string();
+    let address = Address::current();
+    let (span, requests) = (address.span().to_string(), address.elsewhere("/ops/requests"));
     let fetch = async {
         let traffic = api::ops_traffic(span).await?;
         Ok((Some(traffic.funnel.window()), traffic))
     };
     Screen::new("Overview", "/ops")
         .asks("Where did the requests go?")
-        .show(fetch, |traffic, _| view! { <TrafficView traffic=traffic/> }.into_any())
+        .show(fetch, move |traffic, _| view! { <TrafficView traffic=traffic requests=requests/> }.into_any())
 }

@@ -5,13 +5,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Access;
 use crate::domain::funnel::Funnel;
+use crate::domain::over_time::OverTime;
 use crate::domain::quota::Quota;
 use crate::error::Error;
+use crate::islands::chart::data::Band;
 
 /// Everything on the partner's first page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     pub funnel: Funnel,
+    pub over_time: OverTime,
+    /// Times in which a door held back requests of this partner.
+    pub bands: Vec<Band>,
     /// A funnel a route, busiest first.
     pub routes: Vec<(String, Funnel)>,
     pub quota: Quota,
@@ -27,16 +32,21 @@ pub struct Overview {
 #[server(endpoint = "partner_traffic")]
 pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
     use crate::books::{Filter, by_route, funnel, quota_now};
+    use crate::breakers::bands_of;
     use crate::domain::span::Span;
     use crate::domain::window::WindowError;
+    use crate::over_time::over_time;
 
     crate::error::answer(async {
         let partner = crate::session::require_partner().await?;
         let site = crate::site::Site::current()?;
         let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
         let window = span.window(site.now().await?);
+        let of = Filter { partner: Some(partner), route: None };
         Ok(Overview {
-            funnel: funnel(&site.db, window, &Filter { partner: Some(partner), route: None }).await?,
+            funnel: funnel(&site.db, window, &of).await?,
+            over_time: over_time(&site.db, window, &of).await?,
+            bands: bands_of(&site.db, window, partner).await?,
             routes: by_route(&site.db, window, partner).await?,
             quota: quota_now(&site.db, partner).await?.ok_or(Error::NotFound)?,
             access: crate::access::access(&site.db, partner).await?.ok_or(Error::NotFound)?,

@@ -18,23 +18,29 @@ use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
 use crate::widgets::snippet::{Snippet, curl};
+use crate::widgets::traffic_chart::TrafficChart;
 
 #[component]
 pub fn Portal() -> impl IntoView {
-    let span = Address::current().span().to_string();
+    let address = Address::current();
+    let (span, requests) = (address.span().to_string(), address.elsewhere("/portal/requests"));
     let fetch = async {
         let traffic = api::partner_traffic(span).await?;
         Ok((Some(traffic.funnel.window()), traffic))
     };
     Screen::new("My traffic", "/portal")
         .asks("Where did my requests go?")
-        .show(fetch, |traffic, _| view! { <Page traffic=traffic/> }.into_any())
+        .show(fetch, move |traffic, _| view! { <Page traffic=traffic requests=requests/> }.into_any())
 }
 
 #[component]
-fn Page(traffic: Overview) -> impl IntoView {
+fn Page(
+    traffic: Overview,
+    /// The list of its requests, with the window.
+    requests: Address,
+) -> impl IntoView {
     let is_empty = traffic.funnel.arrived == 0;
-    let Overview { funnel, routes, quota, access, gateway, is_live } = traffic;
+    let Overview { funnel, over_time, bands, routes, quota, access, gateway, is_live } = traffic;
     let refusals = funnel.clone();
     view! {
         <p class="verdict">{headline(&funnel)}</p>
@@ -42,12 +48,15 @@ fn Page(traffic: Overview) -> impl IntoView {
         <QuotaNow quota=quota/>
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"</h2>
-            <Books funnel=funnel.clone()/>
+            <Books funnel=funnel.clone() behind=requests.clone()/>
         </section>
         <Refusals funnel=refusals/>
+        <section>
+            <TrafficChart traffic=over_time bands=bands behind=requests.clone()/>
+        </section>
         <section class="two">
-            <FunnelChart funnel=funnel.clone()/>
-            <LatencyHistogram latency=funnel.latency/>
+            <FunnelChart funnel=funnel.clone() behind=requests.clone()/>
+            <LatencyHistogram latency=funnel.latency behind=requests/>
         </section>
         <ByRoute routes=routes/>
     }

@@ -36,14 +36,37 @@ pub async fn write(db: &PgPool, window: Window, keys: &Keys) -> anyhow::Result<u
     let ids = Ids::read(db, keys).await?;
     let end = window.to.unix_timestamp().div_euclid(60);
     let mut past = Past::open(db).await?;
-    let mut written = 0;
+    let (mut written, mut shut) = (0, Vec::new());
     for minute in past.empty_minutes(window).await? {
-        let records = ids.minute(minute, (end - minute) as f64 / 60.0);
+        let hours_ago = (end - minute) as f64 / 60.0;
+        let records = ids.minute(minute, hours_ago);
         written += records.len() as u64;
         past.write(minute, records).await?;
+        shut.extend(OUTAGE.contains(&hours_ago).then_some(minute));
     }
     past.close().await?;
+    if let (Some(first), Some(last)) = (shut.first(), shut.last()) {
+        shut_door(db, *first, last + 1).await?;
+    }
     Ok(written)
+}
+
+/// What the breaker of `billing` did in the outage, unless it has a story of its own: its events are in their order.
+async fn shut_door(db: &PgPool, from: i64, to: i64) -> sqlx::Result<()> {
+    sqlx::query(
+        "insert into breaker_event (upstream_id, at, state, generation, reason)
+         select id, to_timestamp(event.minute * 60), event.state, 1, event.reason
+         from upstream, (values ($1, 'open', '5 failures in 10 s, the last: timeout'),
+                                ($2, 'closed', 'the probe succeeded')) as event (minute, state, reason)
+         where name = 'billing' and retired_at is null
+           and not exists (select from breaker_event where upstream_id = upstream.id)
+         order by event.minute",
+    )
+    .bind(from)
+    .bind(to)
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 impl Ids {

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use sqlx::PgPool;
+use uuid::Uuid;
 
 use crate::catalog::{Live, Target, Upstream};
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Runs until its task is aborted, on the background runtime. A target is well if it answers 2xx or 3xx in time.
-pub async fn watch(catalog: Arc<Live>) {
+/// Runs until its task is aborted, on the background runtime. A target is well if it answers 2xx or 3xx in time. What this
+/// node has found is written down for the screens; nothing here depends on whether that succeeds.
+pub async fn watch(catalog: Arc<Live>, db: PgPool, node: Uuid) {
     let client = match reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build() {
         Ok(client) => client,
         Err(error) => return tracing::error!(%error, "no health checks"),
@@ -18,18 +21,26 @@ pub async fn watch(catalog: Arc<Live>) {
     loop {
         let snapshot = catalog.now().clone();
         let all = snapshot.upstreams.values();
-        join_all(
+        let found = join_all(
             all.flat_map(|upstream| upstream.targets.iter().map(|target| check(&client, upstream, target))),
         )
         .await;
+        let found: Vec<_> = found.into_iter().flatten().collect();
+        // A database that is away must not keep the checks waiting.
+        let _ = tokio::time::timeout(Duration::from_secs(1), write_down(&db, node, &found)).await;
         tokio::time::sleep(EVERY).await;
     }
 }
 
-async fn check(client: &reqwest::Client, upstream: &Upstream, target: &Target) {
+/// Nothing if the upstream has no path for it.
+async fn check(
+    client: &reqwest::Client,
+    upstream: &Upstream,
+    target: &Target,
+) -> Option<(i64, String, bool)> {
     let Some(path) = &upstream.health else {
         target.set_healthy(true);
-        return;
+        return None;
     };
     let url = format!("{}{path}", target.url.trim_end_matches('/'));
     let answer = client.get(url).timeout(upstream.timeout.min(EVERY)).send().await;
@@ -37,4 +48,31 @@ async fn check(client: &reqwest::Client, upstream: &Upstream, target: &Target) {
     if target.set_healthy(healthy) != healthy {
         tracing::warn!(upstream = upstream.name, target = target.url, healthy, "health changed");
     }
+    Some((upstream.id, target.url.clone(), healthy))
+}
+
+/// Rows change when health does, and now and then to say that it is still being looked at.
+async fn write_down(db: &PgPool, node: Uuid, found: &[(i64, String, bool)]) -> sqlx::Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let upstreams: Vec<i64> = found.iter().map(|(upstream, ..)| *upstream).collect();
+    let urls: Vec<&str> = found.iter().map(|(_, url, _)| url.as_str()).collect();
+    let healthy: Vec<bool> = found.iter().map(|(.., healthy)| *healthy).collect();
+    sqlx::query(
+        "insert into target_health as seen (node_id, upstream_id, url, healthy, since, checked_at)
+         select distinct on (upstream_id, url) $1, upstream_id, url, healthy, now(), now()
+         from unnest($2::bigint[], $3::text[], $4::boolean[]) as found (upstream_id, url, healthy)
+         on conflict (node_id, upstream_id, url) do update
+         set healthy = excluded.healthy, checked_at = now(),
+             since = case when seen.healthy = excluded.healthy then seen.since else now() end
+         where seen.healthy <> excluded.healthy or seen.checked_at < now() - interval '25 seconds'",
+    )
+    .bind(node)
+    .bind(upstreams)
+    .bind(urls)
+    .bind(healthy)
+    .execute(db)
+    .await?;
+    Ok(())
 }

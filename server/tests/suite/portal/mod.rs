@@ -18,25 +18,25 @@ use crate::support::database::TestDatabase;
 
 const PASSWORD: &str = "nine lives are enough";
 
-struct Portal {
+pub struct Portal {
     router: Router,
-    db: PgPool,
+    pub db: PgPool,
     _site: tempfile::TempDir,
 }
 
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: String,
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: String,
 }
 
 impl Answer {
-    fn header(&self, name: &str) -> &str {
+    pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
-async fn portal(public_url: &str) -> Portal {
+pub async fn portal(public_url: &str) -> Portal {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let site = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(site.path().join(name), text).unwrap();
@@ -52,7 +52,7 @@ async fn portal(public_url: &str) -> Portal {
 }
 
 impl Portal {
-    async fn ask(&self, request: http::request::Builder, body: &str) -> Answer {
+    pub async fn ask(&self, request: http::request::Builder, body: &str) -> Answer {
         let request = request.header(HOST, "toll.example").body(Body::from(body.to_owned())).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -64,12 +64,12 @@ impl Portal {
         }
     }
 
-    async fn page(&self, path: &str, cookie: &str) -> Answer {
+    pub async fn page(&self, path: &str, cookie: &str) -> Answer {
         self.ask(Request::get(path).header(COOKIE, cookie).header("accept", "text/html"), "").await
     }
 
     /// As a browser's script posts it.
-    async fn call(&self, function: &str, cookie: &str, form: &str) -> Answer {
+    pub async fn call(&self, function: &str, cookie: &str, form: &str) -> Answer {
         let request = Request::post(format!("/_fn/{function}"))
             .header("content-type", "application/x-www-form-urlencoded")
             .header("accept", "application/json")
@@ -89,7 +89,7 @@ impl Portal {
     }
 
     /// A person with a session: the cookie's value.
-    async fn session(&self, email: &str, role: InviteAs) -> String {
+    pub async fn session(&self, email: &str, role: InviteAs) -> String {
         let token = invite(&self.db, email, role).await.unwrap();
         let person = accept(&self.db, &token, "", PASSWORD).await.unwrap();
         format!("toll_session={}", store::create(&self.db, person).await.unwrap())
@@ -131,7 +131,7 @@ async fn every_server_function_but_the_doors_asks_who_is_calling() {
         let function = path.trim_start_matches("/_fn/");
         if !open.contains(&function) {
             // Every argument that one of them takes: an incomplete form is refused before anybody is asked for.
-            let form = "span=1h&page=0&id=1&name=a&days=7&routes=&overlap=0&email=a%40b.example";
+            let form = "span=1h&page=0&id=1&name=a&days=7&routes=&overlap=0&email=a%40b.example&upstream=1&generation=1&minutes=1";
             let answer = portal.call(function, "", form).await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{function}: {}", answer.body);
             guarded += 1;

@@ -5,3 +5,4 @@ pub mod flaky;
 pub mod gateway;
 pub mod origin;
 pub mod toll;
+pub mod traffic;

@@ -1,0 +1,87 @@
+//! `/ops/cache`: whether it earns its keep, route by route.
+
+pub mod api;
+mod routes;
+
+use leptos::prelude::*;
+
+use self::api::CacheShown;
+use self::routes::Routes;
+use crate::cache_use::CacheUse;
+use crate::domain::numbers::{grouped, percent, span_words};
+use crate::screens::screen::Screen;
+use crate::widgets::address::Address;
+
+#[component]
+pub fn Cache() -> impl IntoView {
+    let address = Address::current();
+    let span = address.span().to_string();
+    let fetch = async {
+        let shown = api::ops_cache(span).await?;
+        Ok((Some(shown.window), shown))
+    };
+    Screen::new("Cache", "/ops/cache").asks("What did the cache save?").show(fetch, move |shown, _| {
+        let CacheShown { routes, .. } = shown;
+        let requests = address.elsewhere("/ops/requests");
+        let marked = address.get("route").map(str::to_owned);
+        view! {
+            <p class="verdict">{headline(&routes)}</p>
+            <Routes routes=routes requests=requests marked=marked/>
+        }
+        .into_any()
+    })
+}
+
+/// What all caches have saved together.
+fn headline(routes: &[CacheUse]) -> String {
+    if routes.is_empty() {
+        return "No route caches.".into();
+    }
+    let sum = |of: fn(&CacheUse) -> u64| routes.iter().map(of).sum::<u64>();
+    let (asked, hits, calls) = (sum(|route| route.asked), sum(CacheUse::hits), sum(CacheUse::saved_calls));
+    let seconds = sum(CacheUse::saved_us) / 1_000_000;
+    match (asked, hits) {
+        (0, _) => "No request came as far as a cache in this window.".into(),
+        (asked, 0) => format!("The cache served none of {} requests in this window.", grouped(asked)),
+        _ => {
+            let time = match seconds {
+                0 => String::new(),
+                some => format!(" and {} of upstream time", span_words(time::Duration::seconds(some as i64))),
+            };
+            format!(
+                "{} of {} requests were served from cache ({}): {} upstream calls{time} saved.",
+                grouped(hits),
+                grouped(asked),
+                percent(hits, asked),
+                grouped(calls)
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::outcome::Outcome;
+
+    #[test]
+    fn the_first_line_says_what_was_saved() {
+        assert_eq!(headline(&[]), "No route caches.");
+        let idle = CacheUse { route: "orders".into(), is_cached: true, ..CacheUse::default() };
+        assert_eq!(headline(&[idle.clone()]), "No request came as far as a cache in this window.");
+        let useless = CacheUse { asked: 9_000, ..idle.clone() };
+        assert_eq!(headline(&[useless]), "The cache served none of 9,000 requests in this window.");
+        let busy = CacheUse {
+            asked: 12_340,
+            served: vec![(Outcome::CacheHit, 10_000), (Outcome::CacheStale, 250)],
+            refreshed: 10,
+            reached: 2_000,
+            upstream_us: 480_000_000,
+            ..idle
+        };
+        assert_eq!(
+            headline(&[busy]),
+            "10,250 of 12,340 requests were served from cache (83.1 %): 10,240 upstream calls and 40 min 57 s of upstream time saved."
+        );
+    }
+}

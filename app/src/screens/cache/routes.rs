@@ -1,0 +1,78 @@
+//! Each route: served and not, drawn, with the reasons.
+
+use leptos::prelude::*;
+
+use crate::cache_use::CacheUse;
+use crate::domain::numbers::{grouped, lower_first, percent, span_words};
+use crate::domain::stage::Stage;
+use crate::widgets::address::Address;
+
+#[component]
+pub fn Routes(
+    routes: Vec<CacheUse>,
+    requests: Address,
+    /// The route that a link was about.
+    marked: Option<String>,
+) -> impl IntoView {
+    if routes.is_empty() {
+        return view! {
+            <div class="empty">
+                <p>"A route caches what its upstream allows to be stored, once its cache is switched on:"</p>
+                <pre tabindex="0"><code>"[[route]]\nname = \"orders\"\ncache = true\ncache_ttl = \"30s\"   # for answers without freshness of their own"</code></pre>
+            </div>
+        }
+        .into_any();
+    }
+    let rows: Vec<_> = routes.into_iter().map(|route| row(&route, &requests, marked.as_deref())).collect();
+    view! {
+        <section aria-labelledby="cache-title">
+            <h2 id="cache-title">"By route"<small>"of the requests that came as far as the cache"</small></h2>
+            <div class="wide">
+                <table class="list cache-use">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Route"</th><th scope="col" class="r">"Asked"</th><th scope="col" class="r">"Served"</th>
+                            <th scope="col"><span class="visually-hidden">"Drawn"</span></th>
+                            <th scope="col" class="r">"Ratio"</th><th scope="col" class="r">"Calls saved"</th>
+                            <th scope="col" class="r">"Time saved"</th><th scope="col">"Misses by cause"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn row(route: &CacheUse, requests: &Address, marked: Option<&str>) -> impl IntoView + use<> {
+    let behind = requests.with("route", Some(&route.route)).with("stage", Some(Stage::Cache.name()));
+    let hits = route.hits();
+    let served = match hits {
+        0 => "0".into_any(),
+        _ => view! { <a href=behind.href()>{grouped(hits)}</a> }.into_any(),
+    };
+    let how: Vec<_> =
+        route.served.iter().map(|(how, n)| format!("{} {}", grouped(*n), lower_first(how.title()))).collect();
+    let why: Vec<_> =
+        route.misses.iter().map(|(why, n)| format!("{} {}", grouped(*n), why.words())).collect();
+    let width = format!("{:.2}%", hits as f64 / route.asked.max(1) as f64 * 100.0);
+    let seconds = time::Duration::microseconds(route.saved_us() as i64);
+    let off = (!route.is_cached).then_some(" (cache now off)");
+    let is_marked = marked == Some(route.route.as_str());
+    view! {
+        <tr class="stage-cache" aria-current=is_marked.then_some("true")>
+            <th scope="row">{route.route.clone()}<span class="soft">{off}</span></th>
+            <td class="r">{grouped(route.asked)}</td>
+            <td class="r">{served}</td>
+            <td class="bar-cell">
+                <svg class="share" width="100%" aria-hidden="true"><rect class="whole" width="100%" height="100%"/><rect height="100%" width=width/></svg>
+                <span class="why">{how.join(" · ")}</span>
+            </td>
+            <td class="r">{percent(hits, route.asked)}</td>
+            <td class="r">{grouped(route.saved_calls())}</td>
+            <td class="r">{span_words(seconds)}</td>
+            <td class="causes">{why.join(" · ")}</td>
+        </tr>
+    }
+}

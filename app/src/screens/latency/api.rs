@@ -1,0 +1,40 @@
+//! How long requests took.
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::histogram::Histogram;
+use crate::domain::over_time::OverTime;
+use crate::domain::window::Window;
+use crate::error::Error;
+use crate::latency::Times;
+
+/// A window, of all routes or with one of them chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyShown {
+    pub window: Window,
+    /// The route that is asked for.
+    pub route: Option<String>,
+    /// Busiest first.
+    pub routes: Vec<(String, Times)>,
+    /// The steps of the window, and the buckets of each.
+    pub steps: OverTime,
+    pub histograms: Vec<Histogram>,
+}
+
+/// Times by route, stage and step; `span` as `domain::span` writes it.
+#[server(endpoint = "ops_latency")]
+pub async fn ops_latency(
+    span: String,
+    #[server(default)] route: Option<String>,
+) -> Result<LatencyShown, Error> {
+    crate::error::answer(async {
+        crate::session::require_ops().await?;
+        let site = crate::site::Site::current()?;
+        let window = crate::over_time::window(&span, site.now().await?)?;
+        let routes = crate::latency::by_route(&site.db, window).await?;
+        let (steps, histograms) = crate::latency::over_time(&site.db, window, route.as_deref()).await?;
+        Ok(LatencyShown { window, route, routes, steps, histograms })
+    })
+    .await
+}

@@ -1,0 +1,63 @@
+//! Each route: its buckets as a small drawing, percentiles as ranges.
+
+use leptos::prelude::*;
+
+use crate::domain::histogram::Histogram;
+use crate::domain::numbers::{duration, grouped};
+use crate::domain::stage::Stage;
+use crate::latency::Times;
+use crate::widgets::address::Address;
+
+#[component]
+pub fn Routes(routes: Vec<(String, Times)>, address: Address) -> impl IntoView {
+    let timed = routes.into_iter().filter(|(name, times)| !name.is_empty() && times.at_upstream.total() > 0);
+    let rows: Vec<_> = timed.map(|(name, times)| row(name, &times, &address)).collect();
+    if rows.is_empty() {
+        return ().into_any();
+    }
+    view! {
+        <section aria-labelledby="routes-title">
+            <h2 id="routes-title">"By route"<small>"requests that reached the upstream; a percentile is a range"</small></h2>
+            <div class="wide">
+                <table class="list route-times">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Route"</th><th scope="col" class="r">"Requests"</th>
+                            <th scope="col"><span class="visually-hidden">"Buckets"</span></th>
+                            <th scope="col">"p50"</th><th scope="col">"p95"</th><th scope="col">"p99"</th>
+                            <th scope="col" class="r">"Upstream, each"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn row(name: String, times: &Times, address: &Address) -> impl IntoView + use<> {
+    let percentiles = [0.5, 0.95, 0.99].map(|q| {
+        let words = times.at_upstream.percentile(q).map(|p| p.words()).unwrap_or_default();
+        view! { <td>{words}</td> }
+    });
+    let href = address.with("route", Some(&name)).href();
+    view! {
+        <tr>
+            <th scope="row"><a href=href>{name}</a></th>
+            <td class="r">{grouped(times.at_upstream.total())}</td>
+            <td>{buckets(&times.at_upstream)}</td>
+            {percentiles.into_iter().collect_view()}
+            <td class="r">{duration(times.mean(Stage::Proxy))}</td>
+        </tr>
+    }
+}
+
+fn buckets(histogram: &Histogram) -> impl IntoView + use<> {
+    let highest = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
+    let bars = histogram.counts.into_iter().enumerate().map(|(n, count)| {
+        let height = count as f64 / highest as f64 * 20.0;
+        view! { <rect x=(n * 9).to_string() width="8" y=format!("{:.1}", 20.0 - height) height=format!("{height:.1}")/> }
+    });
+    view! { <svg class="buckets" viewBox="0 0 80 20" width="80" height="20" aria-hidden="true">{bars.collect::<Vec<_>>()}</svg> }
+}

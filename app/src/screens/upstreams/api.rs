@@ -1,0 +1,107 @@
+//! Doors and what is behind them.
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::breakers::{Held, Upstream};
+use crate::domain::over_time::OverTime;
+use crate::domain::window::Window;
+use crate::error::Error;
+use crate::islands::chart::data::Band;
+
+/// All upstreams in a window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Doors {
+    pub window: Window,
+    #[serde(with = "time::serde::rfc3339")]
+    pub now: time::OffsetDateTime,
+    pub upstreams: Vec<Door>,
+    /// Newest first.
+    pub held: Vec<Held>,
+}
+
+/// One upstream, with its traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Door {
+    pub upstream: Upstream,
+    pub traffic: OverTime,
+    pub bands: Vec<Band>,
+}
+
+/// Outages that are told one by one.
+const TOLD: usize = 20;
+
+/// Breakers, health, traffic, and who was held back; `span` as `domain::span` writes it.
+#[server(endpoint = "ops_upstreams")]
+pub async fn ops_upstreams(span: String) -> Result<Doors, Error> {
+    use std::collections::BTreeMap;
+
+    use crate::breakers;
+    use crate::over_time::by_upstream;
+
+    crate::error::answer(async {
+        crate::session::require_ops().await?;
+        let site = crate::site::Site::current()?;
+        let now = site.now().await?;
+        let window = crate::over_time::window(&span, now)?;
+        let outages = breakers::outages(&site.db, window, None).await?;
+        let mut bands: BTreeMap<String, Vec<Band>> = BTreeMap::new();
+        for band in breakers::drawn(&outages, window) {
+            bands.entry(band.name.clone()).or_default().push(band);
+        }
+        let mut traffic = by_upstream(&site.db, window).await?;
+        let upstreams = breakers::upstreams(&site.db).await?.into_iter().map(|upstream| Door {
+            traffic: traffic.of(upstream.id),
+            bands: bands.remove(&upstream.name).unwrap_or_default(),
+            upstream,
+        });
+        Ok(Doors {
+            window,
+            now,
+            upstreams: upstreams.collect(),
+            held: breakers::held_back(&site.db, &outages, now, TOLD).await?,
+        })
+    })
+    .await
+}
+
+/// Shuts a door by hand for some minutes, if its breaker is still at `generation`. A form leads back to its page.
+#[server(endpoint = "open_breaker")]
+pub async fn open_breaker(upstream: i64, generation: i64, minutes: u32) -> Result<(), Error> {
+    crate::error::answer(async {
+        let who = crate::session::require_ops().await?;
+        if !HOLDS.iter().any(|(hold, _)| *hold == minutes) {
+            return Err(Error::Invalid("Choose for how long the door is to stay shut.".into()));
+        }
+        let hold = time::Duration::minutes(minutes.into());
+        by_hand(upstream, generation, crate::breakers::Hand::Open(hold), &who.email).await
+    })
+    .await
+}
+
+/// Opens a door by hand: closes its breaker, if that is still at `generation`.
+#[server(endpoint = "close_breaker")]
+pub async fn close_breaker(upstream: i64, generation: i64) -> Result<(), Error> {
+    crate::error::answer(async {
+        let who = crate::session::require_ops().await?;
+        by_hand(upstream, generation, crate::breakers::Hand::Close, &who.email).await
+    })
+    .await
+}
+
+/// Minutes for which a door can be shut by hand, and how they are offered.
+pub const HOLDS: [(u32, &str); 4] = [(1, "1 minute"), (10, "10 minutes"), (60, "1 hour"), (1440, "24 hours")];
+
+#[cfg(feature = "ssr")]
+async fn by_hand(
+    upstream: i64,
+    generation: i64,
+    hand: crate::breakers::Hand,
+    who: &str,
+) -> Result<(), Error> {
+    let site = crate::site::Site::current()?;
+    if !crate::breakers::by_hand(&site.db, upstream, generation, hand, who).await? {
+        return Err(Error::Invalid("The breaker has moved meanwhile. Look again, and decide anew.".into()));
+    }
+    Ok(())
+}

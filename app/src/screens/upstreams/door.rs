@@ -1,0 +1,121 @@
+//! One upstream: its door, its urls, its traffic with bands, and the handle.
+
+use leptos::prelude::*;
+use time::OffsetDateTime;
+
+use super::api::{Door, HOLDS};
+use crate::breakers::{Target, Upstream};
+use crate::domain::numbers::{duration, grouped, list, moment};
+use crate::widgets::address::Address;
+use crate::widgets::traffic_chart::TrafficChart;
+
+#[component]
+pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl IntoView {
+    let Door { upstream, traffic, bands } = door;
+    let heading = format!("upstream-{}", upstream.id);
+    let labelled_by = heading.clone();
+    let chart_id = format!("traffic-{}", upstream.id);
+    let (state, words) = state(&upstream, now);
+    let facts = facts(&upstream, now);
+    // Requests are found by route: of one route, those; of several, all.
+    let requests = match upstream.routes.as_slice() {
+        [one] => requests.with("route", Some(one)),
+        _ => requests,
+    };
+    let handle = handle(&upstream);
+    view! {
+        <section class=format!("upstream {state}") aria-labelledby=labelled_by id=format!("door-{}", upstream.id)>
+            <div class="upstream-head">
+                <h2 id=heading>{upstream.name.clone()}</h2>
+                <p class="door-state"><span class="door-mark" aria-hidden="true"></span>{words}</p>
+                {handle}
+            </div>
+            <dl class="facts">{facts}</dl>
+            <TrafficChart traffic=traffic bands=bands behind=requests title="Traffic" id=chart_id/>
+        </section>
+    }
+}
+
+/// Class, and words.
+fn state(upstream: &Upstream, now: OffsetDateTime) -> (&'static str, String) {
+    match (upstream.state.as_str(), upstream.due_at) {
+        ("open", Some(due)) if due > now => ("shut", format!("Shut; tried again at {}", moment(due, now))),
+        ("open", _) => ("shut", "Shut; the next request finds out whether it is back".into()),
+        ("half_open", _) => ("shut", "Shut; one request is finding out whether it is back".into()),
+        _ if upstream.failures > 0 => {
+            ("open", format!("Open, after {} of {} failures", upstream.failures, upstream.breaker_failures))
+        }
+        _ => ("open", "Open".into()),
+    }
+}
+
+fn facts(upstream: &Upstream, now: OffsetDateTime) -> impl IntoView + use<> {
+    let routes: Vec<&str> = upstream.routes.iter().map(String::as_str).collect();
+    let routes = if routes.is_empty() { "none, so nobody can call it".to_owned() } else { list(&routes) };
+    let milliseconds = |ms: i64| duration(ms as u64 * 1000);
+    let rule = format!(
+        "shuts for {} after {} failures in {}; at most {} requests of a node inside",
+        milliseconds(upstream.breaker_open_ms),
+        upstream.breaker_failures,
+        milliseconds(upstream.breaker_window_ms),
+        grouped(upstream.max_in_flight as u64)
+    );
+    let is_checked = upstream.health.is_some();
+    let urls: Vec<_> = upstream
+        .targets
+        .iter()
+        .map(|target| {
+            let (class, words) = health(target, is_checked, now);
+            view! { <dd><code>{target.url.clone()}</code>" "<span class=class>{words}</span></dd> }
+        })
+        .collect();
+    view! {
+        <dt>"Routes"</dt><dd>{routes}</dd>
+        <dt>"Breaker"</dt><dd>{rule}</dd>
+        <dt>{if urls.len() == 1 { "Url" } else { "Urls" }}</dt>{urls}
+    }
+}
+
+fn health(target: &Target, is_checked: bool, now: OffsetDateTime) -> (&'static str, String) {
+    let since =
+        target.failing_since.map(|since| format!(" since {}", moment(since, now))).unwrap_or_default();
+    match (target.well, target.failing) {
+        _ if !is_checked => ("soft", "no health check".into()),
+        (0, 0) => ("soft", "not checked yet".into()),
+        (_, 0) => ("well", "well".into()),
+        (0, _) => ("ill", format!("fails its health check{since}")),
+        (well, failing) => {
+            ("ill", format!("fails the health check of {failing} of {} nodes{since}", well + failing))
+        }
+    }
+}
+
+/// Opening and closing by hand; the generation says what the operator has seen.
+fn handle(upstream: &Upstream) -> impl IntoView + use<> {
+    let (id, generation) = (upstream.id.to_string(), upstream.generation.to_string());
+    if upstream.state != "closed" {
+        return view! {
+            <form method="post" action="/_fn/close_breaker" class="handle">
+                <input type="hidden" name="upstream" value=id/>
+                <input type="hidden" name="generation" value=generation/>
+                <button class="quiet">"Open the door now"</button>
+            </form>
+        }
+        .into_any();
+    }
+    let holds = HOLDS.map(|(minutes, words)| view! { <option value=minutes.to_string()>{words}</option> });
+    let label = format!("hold-{id}");
+    view! {
+        <details class="handle-more">
+            <summary>"Shut by hand"</summary>
+            <form method="post" action="/_fn/open_breaker" class="handle">
+                <input type="hidden" name="upstream" value=id/>
+                <input type="hidden" name="generation" value=generation/>
+                <label for=label.clone()>"For"</label>
+                <select name="minutes" id=label>{holds.into_iter().collect_view()}</select>
+                <button class="quiet">"Shut the door"</button>
+            </form>
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,143 @@
+//! The first line: which doors are shut and since when, or whether any was.
+
+use std::collections::BTreeSet;
+
+use time::OffsetDateTime;
+
+use super::api::Door;
+use crate::breakers::Held;
+use crate::domain::numbers::{grouped, list, moment};
+
+pub fn headline(doors: &[Door], held: &[Held], now: OffsetDateTime) -> String {
+    if doors.is_empty() {
+        return "There is no upstream yet.".into();
+    }
+    let lasting: Vec<&Held> = held.iter().filter(|held| held.outage.to.is_none()).collect();
+    match lasting.as_slice() {
+        [] => {
+            let now = if doors.len() == 1 { "The door is open" } else { "All doors are open" };
+            before(now, held)
+        }
+        [one] => {
+            let outage = &one.outage;
+            let since = moment(outage.from, now);
+            format!(
+                "{}’s door has been shut since {since}: {}. {}",
+                outage.upstream,
+                outage.reason,
+                held_back(&[one])
+            )
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|held| held.outage.upstream.as_str()).collect();
+            format!("The doors of {} are shut. {}", list(&names), held_back(several))
+        }
+    }
+}
+
+/// Nothing is shut now.
+fn before(now: &str, held: &[Held]) -> String {
+    let times: u64 = held.iter().map(|held| held.times).sum();
+    let names: BTreeSet<&str> = held.iter().map(|held| held.outage.upstream.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let all: Vec<&Held> = held.iter().collect();
+    match (names.as_slice(), times) {
+        ([], _) => format!("{now}, and none was shut in this window."),
+        ([one], 1) => format!("{now}; {one}’s was shut once in this window. {}", held_back(&all)),
+        ([one], times) => {
+            format!("{now}; {one}’s was shut {times} times in this window. {}", held_back(&all))
+        }
+        (names, times) => {
+            format!(
+                "{now}; those of {} were shut {times} times in this window. {}",
+                list(names),
+                held_back(&all)
+            )
+        }
+    }
+}
+
+/// "312 requests of 4 partners were held back."
+fn held_back(held: &[&Held]) -> String {
+    let requests: u64 = held.iter().map(|held| held.requests).sum();
+    let partners: BTreeSet<&str> =
+        held.iter().flat_map(|held| &held.partners).map(|(slug, _)| slug.as_str()).collect();
+    let named = partners.iter().filter(|slug| !slug.is_empty()).count();
+    match (requests, named) {
+        (0, _) => "Nobody was held back.".into(),
+        (1, _) => "1 request was held back.".into(),
+        (requests, 0) => format!("{} requests were held back.", grouped(requests)),
+        (requests, 1) => format!("{} requests of 1 partner were held back.", grouped(requests)),
+        (requests, named) => format!("{} requests of {named} partners were held back.", grouped(requests)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::breakers::{Outage, Upstream};
+    use crate::domain::over_time::OverTime;
+    use crate::domain::window::Window;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-29 15:00 UTC);
+
+    fn door() -> Door {
+        let window = Window { from: datetime!(2026-11-29 14:00 UTC), to: NOW };
+        let upstream = Upstream {
+            id: 1,
+            name: "billing".into(),
+            routes: Vec::new(),
+            state: "closed".into(),
+            generation: 1,
+            failures: 0,
+            due_at: None,
+            breaker_failures: 5,
+            breaker_window_ms: 10_000,
+            breaker_open_ms: 5_000,
+            max_in_flight: 10,
+            health: None,
+            urls: Vec::new(),
+            targets: Vec::new(),
+        };
+        Door { upstream, traffic: OverTime::new(window, 60), bands: Vec::new() }
+    }
+
+    fn held(to: Option<OffsetDateTime>, partners: &[(&str, u64)]) -> Held {
+        let from = datetime!(2026-11-29 14:41:07 UTC);
+        let partners: Vec<_> = partners.iter().map(|(slug, n)| ((*slug).to_owned(), *n)).collect();
+        Held {
+            outage: Outage {
+                upstream_id: 1,
+                upstream: "billing".into(),
+                from,
+                to,
+                reason: "5 failures in 10 s, the last: timeout".into(),
+            },
+            times: 1,
+            counted: Window { from, to: NOW },
+            requests: partners.iter().map(|(_, n)| n).sum(),
+            partners,
+        }
+    }
+
+    #[test]
+    fn a_shut_door_says_since_when_and_why_and_who_stands_before_it() {
+        assert_eq!(
+            headline(&[door()], &[held(None, &[("acme", 310), ("globex", 2)])], NOW),
+            "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
+             312 requests of 2 partners were held back."
+        );
+    }
+
+    #[test]
+    fn open_doors_say_whether_any_was_shut() {
+        assert_eq!(headline(&[], &[], NOW), "There is no upstream yet.");
+        assert_eq!(headline(&[door()], &[], NOW), "The door is open, and none was shut in this window.");
+        assert_eq!(
+            headline(&[door(), door()], &[held(Some(NOW), &[("", 3)])], NOW),
+            "All doors are open; billing’s was shut once in this window. 3 requests were held back."
+        );
+    }
+}

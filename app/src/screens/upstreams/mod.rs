@@ -1,0 +1,57 @@
+//! `/ops/upstreams`: which doors are shut, when they were, and who stood before them.
+
+pub mod api;
+mod door;
+mod headline;
+mod outages;
+
+use leptos::prelude::*;
+
+use self::api::{CloseBreaker, Doors, OpenBreaker};
+use self::door::DoorSection;
+use self::headline::headline;
+use self::outages::Outages;
+use crate::error::Error;
+use crate::screens::screen::Screen;
+use crate::widgets::address::Address;
+use crate::widgets::field::Problem;
+
+#[component]
+pub fn Upstreams() -> impl IntoView {
+    let address = Address::current();
+    let span = address.span().to_string();
+    // What a form without scripts was answered, by way of the address.
+    let (open, close) = (ServerAction::<OpenBreaker>::new(), ServerAction::<CloseBreaker>::new());
+    let problem = [open.value().get_untracked(), close.value().get_untracked()];
+    let problem = problem.into_iter().flatten().find_map(|result: Result<(), Error>| result.err());
+    let fetch = async {
+        let doors = api::ops_upstreams(span).await?;
+        Ok((Some(doors.window), doors))
+    };
+    Screen::new("Upstreams", "/ops/upstreams").asks("Which doors are shut?").show(fetch, move |doors, _| {
+        let Doors { now, mut upstreams, mut held, .. } = doors;
+        // A link may be about one of them.
+        let one = address.get("upstream").map(str::to_owned);
+        if let Some(name) = &one {
+            upstreams.retain(|door| door.upstream.name == *name);
+            held.retain(|held| held.outage.upstream == *name);
+        }
+        let all = one.map(|_| address.with("upstream", None).href());
+        let requests = address.elsewhere("/ops/requests");
+        let sentence = headline(&upstreams, &held, now);
+        let is_empty = upstreams.is_empty();
+        let sections: Vec<_> = upstreams
+            .into_iter()
+            .map(|door| view! { <DoorSection door=door now=now requests=requests.clone()/> })
+            .collect();
+        view! {
+            <p class="verdict">{sentence}</p>
+            <Problem text=problem.map(|error| error.to_string())/>
+            {all.map(|href| view! { <p class="hint"><a href=href>"All upstreams"</a></p> })}
+            {is_empty.then(|| view! { <p class="empty">"An upstream is declared in the file that `toll apply` reads, or under Routes."</p> })}
+            {sections}
+            <Outages held=held requests=requests/>
+        }
+        .into_any()
+    })
+}

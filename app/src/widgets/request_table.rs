@@ -1,0 +1,98 @@
+//! A list of requests, newest first; each leads to its receipt.
+
+use leptos::prelude::*;
+
+use super::address::Address;
+use super::request_filter::RequestFilter;
+use crate::domain::numbers::{clock, day, duration, grouped};
+use crate::requests::asked::Asked;
+use crate::requests::{Choices, Logged, Page};
+
+/// What the window holds in a sentence, the filter, the rows, and the way to older ones.
+#[component]
+pub fn RequestList(
+    page: Page,
+    asked: Asked,
+    choices: Choices,
+    address: Address,
+    /// Operators see whose a request is, partners by which key it came.
+    is_ops: bool,
+) -> impl IntoView {
+    let Page { window, rows, count, older, kept_since } = page;
+    let sentence = sentence(&asked, count, rows.is_empty());
+    let older = older.map(|place| address.with("live", Some("off")).with("before", Some(&place)).href());
+    let newest = asked.before.is_some().then(|| address.with("before", None).with("live", None).href());
+    let no_rows = rows.is_empty();
+    let has_days = window.from.date() != (window.to - time::Duration::SECOND).date();
+    view! {
+        <p class="verdict">{sentence}</p>
+        {kept_since.map(|since| view! {
+            <p class="hint">{format!("Single requests are kept from {} on. What came before is counted in the books, and no longer listed.", day(since))}</p>
+        })}
+        <RequestFilter asked=asked choices=choices address=address/>
+        {(!no_rows).then(|| view! { <RequestTable rows=rows is_ops=is_ops has_days=has_days/> })}
+        <nav class="pages" aria-label="Pages">
+            {newest.map(|href| view! { <a href=href>"← Newest"</a> })}
+            {older.map(|href| view! { <a href=href rel="next">"Older →"</a> })}
+        </nav>
+    }
+}
+
+fn sentence(asked: &Asked, count: Option<u64>, is_empty: bool) -> String {
+    let restrictions = asked.words().into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ");
+    let of = if restrictions.is_empty() { String::new() } else { format!(": {restrictions}") };
+    match count {
+        Some(0) if restrictions.is_empty() => "No request has ended in this window.".into(),
+        Some(0) => format!("No request in this window{of}."),
+        Some(1) => format!("One request in this window{of}."),
+        Some(count) => format!("{} requests in this window{of}.", grouped(count)),
+        None if is_empty && asked.before.is_none() => format!("No request in this window{of}."),
+        None => format!("Requests in this window{of}."),
+    }
+}
+
+/// The rows alone.
+#[component]
+pub fn RequestTable(
+    rows: Vec<Logged>,
+    is_ops: bool,
+    /// Whether rows may be of different days.
+    has_days: bool,
+) -> impl IntoView {
+    view! {
+        <table class="list requests" role="table">
+            <thead role="rowgroup">
+                <tr role="row">
+                    <th role="columnheader" scope="col">"Arrived (UTC)"</th>
+                    <th role="columnheader" scope="col">"Request"</th>
+                    <th role="columnheader" scope="col">{if is_ops { "Partner" } else { "Key" }}</th>
+                    <th role="columnheader" scope="col">"Ended"</th>
+                    <th role="columnheader" scope="col" class="r">"Status"</th>
+                    <th role="columnheader" scope="col" class="r">"Took"</th>
+                </tr>
+            </thead>
+            <tbody role="rowgroup">
+                {rows.into_iter().map(|row| line(row, is_ops, has_days)).collect::<Vec<_>>()}
+            </tbody>
+        </table>
+    }
+}
+
+fn line(row: Logged, is_ops: bool, has_days: bool) -> impl IntoView {
+    let whose = if is_ops { row.partner } else { row.key };
+    let status = if row.status == 0 { "–".to_owned() } else { row.status.to_string() };
+    view! {
+        <tr role="row" id=format!("r-{}", row.id) class=format!("stage-{}", row.stage.name())>
+            <td role="cell" class="at">
+                <a href=format!("/r/{}", row.id)>
+                    {has_days.then(|| view! { <span class="day">{day(row.at)}" "</span> })}{clock(row.at)}
+                </a>
+            </td>
+            <td role="cell" class="what"><span class="method">{row.method}</span>" "<code>{row.path}</code></td>
+            <td role="cell" class="whose">{whose.unwrap_or_else(|| "–".into())}</td>
+            <td role="cell" class="ended"><span class="dot" aria-hidden="true"></span>{row.outcome.title()}</td>
+            <td role="cell" class="r status">{status}</td>
+            <td role="cell" class="r took">{duration(row.duration_us)}</td>
+        </tr>
+    }
+}

@@ -1,0 +1,24 @@
+// /ops/cache and /ops/latency.
+import { demo } from '../support/demo.mjs';
+import { expect, pictures, test, url } from '../support/page.mjs';
+
+test.describe.configure({ mode: 'serial' });
+test.beforeAll(() => { test.setTimeout(120_000); demo(); });
+
+test('the cache says what it saved, and why it did not', async ({ page }) => {
+  await page.goto(url('/ops/cache?last=6h&live=off'));
+  await expect(page.locator('.verdict')).toContainText(/were served from cache/);
+  await expect(page.locator('.cache-use tbody tr').first()).toContainText(/asked for the first time|no longer fresh/);
+  await pictures(page, 'cache');
+});
+
+test('latency is told by stage, route and time', async ({ page }) => {
+  await page.goto(url('/ops/latency?last=6h&live=off'));
+  await expect(page.locator('.verdict')).toContainText(/Half of|95 % of/);
+  await expect(page.getByRole('heading', { name: /Where the time goes/ })).toBeVisible();
+  await expect(page.locator('.latency-map path.p95')).toHaveAttribute('d', /M/);
+  await pictures(page, 'latency');
+  await page.locator('.route-times a').first().click();
+  await expect(page).toHaveURL(/route=/);
+  await expect(page.getByRole('link', { name: 'All routes' })).toBeVisible();
+});

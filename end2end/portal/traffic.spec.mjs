@@ -1,0 +1,67 @@
+// Traffic over time, and views that one takes along: charts, links, pictures, numbers.
+import { demo } from '../support/demo.mjs';
+import { expect, test, url } from '../support/page.mjs';
+
+test.describe.configure({ mode: 'serial' });
+test.beforeAll(() => { test.setTimeout(120_000); demo(); });
+
+test('a click on a column opens the requests behind it', async ({ page }) => {
+  await page.goto(url('/ops?last=6h&live=off'));
+  const chart = page.locator('.traffic .canvas.drawn');
+  await expect(chart).toBeVisible();
+  const box = await chart.boundingBox();
+  // A column near the end, just above the ground: what reached the upstream.
+  await page.mouse.click(box.x + box.width * 0.9, box.y + box.height - 44);
+  await expect(page).toHaveURL(/\/ops\/requests\?.*stage=proxy.*from=.*to=/);
+  await expect(page.locator('table.requests tbody tr').first()).toBeVisible();
+});
+
+test('the chart is made once, follows the page and turns dark with it', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(url('/ops?last=6h&live=off'));
+  const chart = page.locator('.traffic .canvas.drawn canvas').first();
+  await expect(chart).toBeVisible();
+  await page.waitForTimeout(500);
+  const light = await chart.screenshot();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForTimeout(500);
+  expect((await chart.screenshot()).equals(light)).toBe(false);
+  await page.setViewportSize({ width: 500, height: 800 });
+  await expect.poll(async () => (await chart.boundingBox()).width).toBeLessThan(500);
+});
+
+test('a snapshot names its window, and stays as it is', async ({ page }) => {
+  await page.goto(url('/ops?last=6h'));
+  await page.getByRole('link', { name: 'Snapshot' }).click();
+  await expect(page).toHaveURL(/from=.*&to=.*&live=off/);
+  const arrived = page.getByRole('row', { name: /^Arrived/ }).getByRole('cell').nth(1);
+  const before = await arrived.textContent();
+  await page.waitForTimeout(4000);
+  expect(await arrived.textContent()).toBe(before);
+  await expect(page.getByRole('link', { name: /^(Live|Paused)/ })).toHaveCount(0);
+});
+
+test('charts are saved as pictures', async ({ page }) => {
+  await page.goto(url('/ops?last=6h&live=off'));
+  await expect(page.locator('.canvas.drawn')).toHaveCount(3);
+  const saved = [];
+  page.on('download', (download) => saved.push(download.suggestedFilename()));
+  await page.getByRole('button', { name: 'PNG' }).click();
+  await expect.poll(() => saved.length).toBe(3);
+  expect(saved.sort()).toEqual(['toll-funnel.png', 'toll-latency.png', 'toll-over-time.png']);
+});
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('columns and table are there, and the numbers as a file', async ({ page }) => {
+    await page.goto(url('/ops?last=6h'));
+    await expect(page.locator('.traffic svg.columns')).toBeVisible();
+    await page.locator('.traffic').getByText('As a table').click();
+    await expect(page.locator('.traffic').getByRole('columnheader', { name: 'Quota' })).toBeVisible();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'CSV' }).click()]);
+    expect(file.suggestedFilename()).toMatch(/^toll-ops-.*\.csv$/);
+    await page.locator('.legend').getByRole('link', { name: /^Quota/ }).click();
+    await expect(page).toHaveURL(/\/ops\/requests\?last=6h&stage=quota/);
+  });
+});

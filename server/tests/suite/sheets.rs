@@ -1,0 +1,91 @@
+//! The numbers of a page as a file: the same numbers, for the same people, harmless to open.
+
+use app::books::{Filter, funnel};
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use app::domain::window::Window;
+use app::people::InviteAs;
+use http::StatusCode;
+use time::{Duration, OffsetDateTime};
+
+use crate::portal::{Portal, portal};
+use crate::support::traffic::{Catalog, catalog, ended, write};
+
+/// Some requests of both partners in the last hour; one path is a formula.
+async fn busy() -> (Portal, Catalog) {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let now = OffsetDateTime::now_utc();
+    let of = |partner: usize, stage, outcome, path: &str| {
+        let mut record = ended(stage, outcome);
+        (record.partner, record.route) = (catalog.partners[partner], catalog.routes[0]);
+        record.key = catalog.keys[partner];
+        record.path = path.into();
+        record
+    };
+    let records = vec![
+        of(0, Stage::Quota, Outcome::QuotaSpent, "=cmd|' /C calc'!A0"),
+        of(0, Stage::Proxy, Outcome::Forwarded, "/api/orders/1,2"),
+        of(1, Stage::Quota, Outcome::QuotaSpent, "/api/secret-of-globex"),
+    ];
+    write(&portal.db, vec![(now - Duration::MINUTE, records)]).await;
+    (portal, catalog)
+}
+
+#[tokio::test]
+async fn a_file_holds_what_the_page_shows_with_its_filters_in_the_head() {
+    let (portal, _) = busy().await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let list = portal.page("/csv/ops/requests?last=1h&stage=quota&partner=acme", &ada).await;
+    assert_eq!(list.status, StatusCode::OK);
+    assert_eq!(list.header("content-type"), "text/csv; charset=utf-8");
+    assert!(list.header("content-disposition").starts_with("attachment; filename=\"toll-ops-requests-20"));
+    let mut lines = list.body.split("\r\n");
+    assert!(lines.next().unwrap().starts_with("from,20"));
+    assert!(lines.next().unwrap().starts_with("to,20"));
+    assert_eq!(
+        (lines.next(), lines.next(), lines.next()),
+        (Some("stage,quota"), Some("partner,acme"), Some(""))
+    );
+    assert!(lines.next().unwrap().starts_with("arrived,id,method,path,"));
+    let row = lines.next().unwrap();
+    assert!(row.contains(",GET,'=cmd|' /C calc'!A0,orders,acme,quota,quota_spent,429,"), "{row}");
+    assert_eq!((lines.next(), lines.next()), (Some(""), None));
+
+    let books = portal.page("/csv/ops?last=1h", &ada).await.body;
+    let funnel =
+        funnel(&portal.db, Window::last(Duration::HOUR, OffsetDateTime::now_utc()), &Filter::default())
+            .await
+            .unwrap();
+    let quota = funnel.stage(Stage::Quota).stopped;
+    for line in [
+        "arrived,,3",
+        &format!("stopped at quota,,{quota}"),
+        "ended at quota,quota_spent,2",
+        "unaccounted,,0",
+    ] {
+        assert!(books.split("\r\n").any(|found| found == line), "{line} in\n{books}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_for_those_who_may_see_its_page() {
+    let (portal, catalog) = busy().await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(catalog.partners[0])).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    for path in ["/csv/ops", "/csv/ops/requests", "/csv/ops/upstreams", "/csv/ops/cache", "/csv/ops/latency"]
+    {
+        let stranger = portal.page(path, "").await;
+        assert_eq!(stranger.status, StatusCode::FOUND, "{path}");
+        assert!(stranger.header("location").starts_with("/?next=%2Fcsv%2Fops"));
+        assert_eq!(portal.page(path, &bob).await.status, StatusCode::FORBIDDEN, "{path}");
+        assert_eq!(portal.page(path, &ada).await.status, StatusCode::OK, "{path}");
+    }
+    for path in ["/csv/portal", "/csv/portal/requests?partner=globex", "/csv/portal/requests?stage=quota"] {
+        let own = portal.page(path, &bob).await;
+        assert_eq!(own.status, StatusCode::OK, "{path}");
+        assert!(!own.body.contains("secret-of-globex"), "{path}: {}", own.body);
+        assert_eq!(portal.page(path, &ada).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    assert_eq!(portal.page("/csv/nothing", &ada).await.status, StatusCode::NOT_FOUND);
+}
