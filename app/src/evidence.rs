@@ -39,7 +39,7 @@ pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidenc
     match who {
         Who::Ops => partners::read(&mut tx, &mut evidence).await?,
         Who::Partner(partner) if evidence.all.now.early > 0 => {
-            evidence.habit = habit::read(&mut tx, window, partner).await?;
+            evidence.habit = habit::newest(&mut tx, window, partner).await?;
         }
         Who::Partner(_) => {}
     }

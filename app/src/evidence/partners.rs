@@ -4,6 +4,7 @@ use sqlx::{PgConnection, Row};
 use time::Duration;
 
 use super::{before, habit, number, query, rows, select};
+use crate::books::union;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
@@ -11,7 +12,7 @@ use crate::domain::verdict::{Evidence, LEAST_EARLY, is_rise};
 use crate::domain::window::{Grain, Window};
 
 /// Partners that are looked at. Nobody is accused whose circumstances were not.
-const SUSPECTS: i64 = 5;
+const SUSPECTS: i64 = 4;
 
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Result<()> {
     let (all, window) = (evidence.all, evidence.window);
@@ -27,14 +28,24 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Resul
 }
 
 async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Suspect>> {
-    let early = format!("outcome = {}", Outcome::QuotaEarlyRetry.code());
-    let side =
-        |window, is_now| rows("rollup", window, &format!("partner_id, requests, {is_now} as is_now"), &early);
+    let early = Outcome::QuotaEarlyRetry.code();
+    let side = |window, is_now| {
+        union(window, |grain| {
+            let until = format!("at + interval '1 {}' as until", grain.name());
+            let columns = format!("partner_id, requests, {is_now} as is_now, {until}");
+            select("rollup", grain, &columns, &format!("outcome = {early}"))
+        })
+    };
     let found = query(format!(
-        "with summed as ({})
-         select partner_id, slug, now, before from summed join partner on partner.id = partner_id
-         where now > 0 order by now desc, partner_id limit {SUSPECTS}",
-        compared(&format!("{}\nunion all\n{}", side(window, true), side(before(window), false))),
+        "with piece as ({}\nunion all\n{}),
+         summed as ({}),
+         last as (select partner_id, max(until) as until from piece where is_now group by partner_id)
+         select partner_id, slug, now, before, until
+         from summed join last using (partner_id) join partner on partner.id = partner_id
+         order by now desc, partner_id limit {SUSPECTS}",
+        side(window, true),
+        side(before(window), false),
+        compared("piece"),
     ))
     .fetch_all(&mut *db)
     .await?;
@@ -48,7 +59,7 @@ async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Sus
             spent,
             passed,
             faults,
-            habit: habit::read(db, window, id).await?,
+            habit: habit::before(db, window.from, row.try_get("until")?, id).await?,
         });
     }
     Ok(suspects)
@@ -84,7 +95,7 @@ async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>
     let found = query(format!(
         "with summed as ({}) select slug, now, before from summed join partner on partner.id = partner_id
          where now > before",
-        compared(&format!("{}\nunion all\n{}", side(window, true), side(before(window), false))),
+        compared(&format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false))),
     ))
     .fetch_all(db)
     .await?;
@@ -95,12 +106,12 @@ async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>
     found.iter().map(grown).collect()
 }
 
-/// Sums of the window and of the one before, by partner.
+/// Sums of the window and of the one before, by partner, of rows that say whose they are.
 fn compared(pieces: &str) -> String {
     format!(
         "select partner_id, coalesce(sum(requests) filter (where is_now), 0)::bigint as now,
              coalesce(sum(requests) filter (where not is_now), 0)::bigint as before
-         from ({pieces}) as piece group by partner_id"
+         from {pieces} group by partner_id"
     )
 }
 

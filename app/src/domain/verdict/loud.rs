@@ -123,8 +123,9 @@ fn because(evidence: &Evidence, arrived: Compared<u64>, causes: &[(u64, Cause)],
         sentence = sentence.then(words(evidence, cause));
     }
     if loops > LOOPS {
-        sentence =
-            sentence.say(format!("; and {} more do the same", count((loops - LOOPS) as u64, "partner")));
+        let more = (loops - LOOPS) as u64;
+        let does = if more == 1 { "does" } else { "do" };
+        sentence = sentence.say(format!("; {} more {does} the same", count(more, "partner")));
     }
     sentence.say(". Reached the upstream: ").say(reached(evidence.all.of(|t| t.reached))).say(".")
 }
