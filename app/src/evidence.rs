@@ -28,8 +28,10 @@ struct Route {
 /// Evidence of a window for operators, or for one partner. One snapshot of the books; nothing is written.
 pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidence> {
     let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
-    // Compiling these queries takes longer than running them.
-    sqlx::query("set local jit = off").execute(&mut *tx).await?;
+    // To compile these queries, or to start helpers for them, takes longer than to run them.
+    sqlx::raw_sql("set local jit = off; set local max_parallel_workers_per_gather = 0")
+        .execute(&mut *tx)
+        .await?;
     let now: OffsetDateTime = sqlx::query_scalar("select now()").fetch_one(&mut *tx).await?;
     let mut evidence = Evidence::new(who, window, now);
     let mut routes = routes(&mut tx).await?;
