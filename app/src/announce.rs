@@ -17,6 +17,8 @@ pub enum Change {
     Key([u8; 32]),
     /// A breaker changed its state: `breaker` and the upstream's id.
     Breaker(i64),
+    /// There is something to forget: `purge`.
+    Purge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +34,7 @@ impl fmt::Display for Change {
                 hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             Change::Breaker(upstream) => write!(f, "breaker {upstream}"),
+            Change::Purge => f.write_str("purge"),
         }
     }
 }
@@ -42,6 +45,7 @@ impl FromStr for Change {
     fn from_str(payload: &str) -> Result<Change, NotANotice> {
         let read = match payload.split_once(' ') {
             None if payload == "catalog" => Some(Change::Catalog),
+            None if payload == "purge" => Some(Change::Purge),
             Some(("key", hash)) => unhex(hash).map(Change::Key),
             Some(("breaker", upstream)) => upstream.parse().ok().map(Change::Breaker),
             _ => None,
@@ -53,9 +57,9 @@ impl FromStr for Change {
 /// Announces `change` in the caller's transaction: nodes hear of it when that commits, and never if it does not.
 ///
 /// Call it last: it takes the one row of `catalog_version`, so whoever locks anything after it can deadlock with another
-/// change. Breakers leave the version alone, for they are read afresh anyway.
+/// change. Breakers leave the version alone, for they are read afresh anyway, and purges have a number of their own.
 pub async fn announce(conn: &mut PgConnection, change: Change) -> sqlx::Result<()> {
-    if !matches!(change, Change::Breaker(_)) {
+    if !matches!(change, Change::Breaker(_) | Change::Purge) {
         sqlx::query("update catalog_version set version = version + 1").execute(&mut *conn).await?;
     }
     // A statement of its own: a distributed engine refuses to select it from a modifying one.
@@ -89,6 +93,7 @@ mod tests {
         assert_eq!(Change::Catalog.to_string(), "catalog");
         assert_eq!(Change::Key([0xab; 32]).to_string(), format!("key {}", "ab".repeat(32)));
         assert_eq!(Change::Breaker(7).to_string(), "breaker 7");
+        assert_eq!(Change::Purge.to_string(), "purge");
     }
 
     #[test]
@@ -103,7 +108,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_notice_is_read_as_it_was_written(hash: [u8; 32], upstream: i64) {
-            for change in [Change::Catalog, Change::Key(hash), Change::Breaker(upstream)] {
+            for change in [Change::Catalog, Change::Key(hash), Change::Breaker(upstream), Change::Purge] {
                 prop_assert_eq!(change.to_string().parse(), Ok(change));
             }
         }

@@ -92,13 +92,18 @@ fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {
         let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
         return Err(sqlx::Error::Decode(text.into()));
     };
-    counts.lines.push(Line {
-        stage,
-        outcome,
-        reached: row.try_get("reached")?,
-        upstream_class: row.try_get::<i16, _>("status_class")? as u8,
-        requests: number("requests")?,
-    });
+    let requests = number("requests")?;
+    // A row without requests is of calls in the background.
+    if requests > 0 {
+        let upstream_class = row.try_get::<i16, _>("status_class")? as u8;
+        counts.lines.push(Line {
+            stage,
+            outcome,
+            reached: row.try_get("reached")?,
+            upstream_class,
+            requests,
+        });
+    }
     counts.upstream_calls += number("upstream_calls")?;
     counts.metered_locally += number("metered_locally")?;
     let mut latency = Histogram::default();

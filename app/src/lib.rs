@@ -27,6 +27,8 @@ pub mod people;
 #[cfg(feature = "ssr")]
 pub mod posted;
 #[cfg(feature = "ssr")]
+pub mod purge;
+#[cfg(feature = "ssr")]
 pub mod receipt;
 #[cfg(feature = "ssr")]
 pub mod requests;

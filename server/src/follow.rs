@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::gateway::Gateway;
+use crate::stages::cache::purge;
 use crate::store::PATIENCE;
 
 /// The channel that `app::announce` speaks on.
@@ -40,6 +41,7 @@ async fn hear(gateway: &Gateway, listener: &mut PgListener) -> sqlx::Result<()> 
     while let Some(notice) = listener.try_recv().await? {
         match notice.payload().split_once(' ') {
             Some(("key", hash)) => gateway.keys.forget(hash),
+            None if notice.payload() == "purge" => purge::follow(gateway).await?,
             Some(("breaker", upstream)) => {
                 if let Ok(upstream) = upstream.parse() {
                     gateway.breakers.refresh(&gateway.store.db, Some(upstream)).await?;
@@ -56,10 +58,12 @@ async fn poll(gateway: &Gateway) {
     let mut refreshed = Instant::now();
     loop {
         sleep(POLL_EVERY).await;
-        let ask = sqlx::query_as::<_, (OffsetDateTime, i64)>("select now(), version from catalog_version")
-            .fetch_one(&gateway.store.db);
+        let ask = sqlx::query_as::<_, (OffsetDateTime, i64, i64)>(
+            "select now(), version, (select last from purge_number) from catalog_version",
+        )
+        .fetch_one(&gateway.store.db);
         match timeout(PATIENCE, ask).await {
-            Ok(Ok((now, version))) => {
+            Ok(Ok((now, version, purges))) => {
                 gateway.store.clock.set(now);
                 let was_away = gateway.store.is_away();
                 // Debts first: until the database knows what was granted here, it would grant it again.
@@ -72,6 +76,8 @@ async fn poll(gateway: &Gateway) {
                 let breakers_due = refreshed.elapsed() >= Duration::from_secs(1);
                 let result = if missed || was_away {
                     everything(gateway).await
+                } else if purges != gateway.cache.purges_seen() {
+                    purge::follow(gateway).await
                 } else if breakers_due {
                     refreshed = Instant::now();
                     gateway.breakers.sweep(&gateway.store.db).await
@@ -99,5 +105,6 @@ async fn catalog(gateway: &Gateway) -> sqlx::Result<()> {
 
 async fn everything(gateway: &Gateway) -> sqlx::Result<()> {
     catalog(gateway).await?;
+    purge::follow(gateway).await?;
     gateway.breakers.refresh(&gateway.store.db, None).await
 }

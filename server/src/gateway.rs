@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::follow::follow;
 use crate::listener::callers::Callers;
 use crate::stages::breaker::Breakers;
-use crate::stages::cache::Store as CacheStore;
+use crate::stages::cache::{Store as CacheStore, purge};
 use crate::stages::key::KnownKeys;
 use crate::stages::proxy::health;
 use crate::stages::quota::Quota;
@@ -72,6 +72,7 @@ impl Gateway {
             catalog,
             breakers,
         });
+        purge::follow(&gateway).await?;
         tokio::spawn(follow(gateway.clone()));
         tokio::spawn(health::watch(gateway.catalog.clone(), gateway.store.db.clone(), node));
         Ok(gateway)

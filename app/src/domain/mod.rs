@@ -11,6 +11,7 @@ pub mod moment;
 pub mod numbers;
 pub mod outcome;
 pub mod over_time;
+pub mod purge;
 pub mod quota;
 pub mod receipt;
 pub mod span;

@@ -20,6 +20,7 @@ mod export;
 pub mod funnel;
 mod keys;
 mod migrate;
+mod purge;
 mod serve;
 mod usage;
 mod users;
@@ -51,6 +52,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Demo(demo::Args),
     Migrate(migrate::Args),
+    Purge(purge::Args),
     Users(users::Args),
 }
 
@@ -114,6 +116,7 @@ async fn dispatch(command: Command, database: &Database, config: &Config) -> any
         Command::Funnel(args) => funnel::run(args, &database.pool).await,
         Command::Audit(args) => audit::run(args, &database.pool).await,
         Command::Migrate(args) => migrate::run(args, &database.pool).await,
+        Command::Purge(args) => purge::run(args, &database.pool).await,
         Command::Users(args) => users::run(args, &database.pool, &config.public_url).await,
     }
 }
@@ -130,6 +133,7 @@ impl Command {
             Command::Audit(_) => "toll audit",
             Command::Demo(_) => "toll demo",
             Command::Migrate(_) => "toll migrate",
+            Command::Purge(_) => "toll purge",
             Command::Users(_) => "toll users",
         }
     }

@@ -22,6 +22,8 @@ pub struct Entry {
     stage: Stage,
     sent: u8,
     settled: bool,
+    /// It stands for calls that no request waits for.
+    in_background: bool,
     began: Instant,
     stage_began: Instant,
 }
@@ -38,9 +40,36 @@ impl Entry {
             stage: Stage::Route,
             sent: 0,
             settled: false,
+            in_background: false,
             began,
             stage_began: began,
         }
+    }
+
+    /// For calls that this request causes and nobody waits for. They are added to what the books say of it. `None`: the
+    /// books have no room for them, so they must not be made.
+    pub fn for_background(&self) -> Option<Entry> {
+        if !self.lane.reserve_calls() {
+            return None;
+        }
+        let began = Instant::now();
+        let mut record = Box::new(Record::new(self.id, self.arrived));
+        (record.route, record.partner, record.key) =
+            (self.record.route, self.record.partner, self.record.key);
+        record.request_id.clone_from(&self.record.request_id);
+        Some(Entry {
+            record,
+            lane: self.lane.clone(),
+            slot: 0,
+            id: self.id,
+            arrived: self.arrived,
+            stage: self.stage,
+            sent: 0,
+            settled: true,
+            in_background: true,
+            began,
+            stage_began: began,
+        })
     }
 
     pub fn id(&self) -> Uuid {
@@ -107,6 +136,9 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        if self.in_background {
+            return self.lane.settle_calls(&mut self.record);
+        }
         let outcome = if std::thread::panicking() { Outcome::Internal } else { Outcome::ClientGone };
         self.settle(End {
             stage: self.stage,

@@ -13,7 +13,7 @@ use super::entry::Entry;
 use super::journal::Journal;
 use super::record::Record;
 use super::segment::Segment;
-use super::state::{State, refused};
+use super::state::{NO_MINUTE, State, refused};
 use crate::clock::{Clock, Micros};
 
 /// The books have no room for another request. It is counted, and its record follows when there is room.
@@ -65,6 +65,27 @@ impl Lane {
         {
             state.tally.count(end);
             state.tally.count_calls(record);
+        }
+    }
+
+    /// Keeps room for the record of calls that no request waits for; false if there is none.
+    pub(super) fn reserve_calls(&self) -> bool {
+        self.lock().reserve_calls()
+    }
+
+    /// Writes down such calls, if there were any. Each `reserve_calls` has one.
+    pub(super) fn settle_calls(&self, record: &mut Record) {
+        let mut state = self.lock();
+        state.calls -= 1;
+        if record.upstream_calls == 0 {
+            return;
+        }
+        // An id of its own: that of its request would free the request's slot after a crash.
+        record.id = id_at(record.arrived);
+        record.end = None;
+        match state.journal.append(NO_MINUTE, record) {
+            Ok(()) => state.tally.count_calls(record),
+            Err(error) => tracing::error!(%error, "calls could not be written down"),
         }
     }
 

@@ -14,7 +14,7 @@ use super::journal::{Chain, Journal, Limits};
 use super::lane::Lane;
 use super::record::{End, Record};
 use super::segment::{HEADER, Segment};
-use super::state::refused;
+use super::state::{NO_MINUTE, refused};
 use crate::clock::Clock;
 
 /// Opens a lane's folder, making it if need be, and settles what was left open.
@@ -86,7 +86,9 @@ fn read(dir: &Path, shipped: u64, inside: &mut HashMap<Uuid, (u32, Slot)>, door:
                 door.leave(index as usize);
             }
             if seq > shipped {
-                *found.unshipped.entry(raw.minute).or_default() += 1;
+                if raw.minute != NO_MINUTE {
+                    *found.unshipped.entry(raw.minute).or_default() += 1;
+                }
             } else {
                 begins = begins.map(|_| (raw.next, seq + 1));
             }

@@ -17,7 +17,7 @@ given as (
         $25::bigint[], $26::bigint[], $27::bigint[], $28::smallint[],
         $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[], $34::bigint[],
         $35::double precision[], $36::double precision[], $37::bigint[], $38::bigint[],
-        $39::boolean[], $40::smallint[], $41::boolean[]
+        $39::boolean[], $40::smallint[], $41::boolean[], $42::smallint[]
     ) as r (
         seq, id, at, route_id, partner_id, key_id,
         stage, outcome, reached, status, upstream_status, cache_miss,
@@ -25,7 +25,9 @@ given as (
         bytes_in, bytes_out, duration_us, bucket,
         us_route, us_key, us_quota, us_cache, us_breaker, us_proxy,
         tokens_before, tokens_after, retry_asked_ms, retry_waited_ms,
-        metered_locally, upstream_calls, timed
+        metered_locally, upstream_calls, timed,
+        -- 0 for calls that no request waited for: they count as calls, and as nothing else.
+        requests
     )
 ),
 -- The line of the log: what a receipt tells.
@@ -40,7 +42,7 @@ log as (
         cache_miss, method, path, request_id, address, user_agent, target, bytes_in, bytes_out, duration_us,
         array[us_route, us_key, us_quota, us_cache, us_breaker, us_proxy],
         tokens_before, tokens_after, retry_asked_ms, retry_waited_ms, metered_locally, upstream_calls, timed
-    from given
+    from given where requests > 0
 ),
 -- Requests of one minute that ended alike, so that each row below is touched once.
 alike as materialized (
@@ -49,7 +51,7 @@ alike as materialized (
         route_id, partner_id, key_id, stage, outcome, reached,
         (case when reached then upstream_status else status end / 100)::smallint as status_class,
         cache_miss,
-        count(*) as requests,
+        sum(requests)::bigint as requests,
         sum(bytes_in)::bigint as bytes_in, sum(bytes_out)::bigint as bytes_out,
         sum(upstream_calls)::bigint as upstream_calls,
         count(*) filter (where metered_locally) as metered_locally,
@@ -70,7 +72,7 @@ door as materialized (
     select d.at, greatest(d.arrived, coalesce(before.arrived, 0)) as arrived, d.open,
         coalesce(before.arrived, 0) as arrived_before, coalesce(before.open, 0) as open_before
     from mine
-    cross join unnest($42::timestamptz[], $43::bigint[], $44::bigint[]) as d (at, arrived, open)
+    cross join unnest($43::timestamptz[], $44::bigint[], $45::bigint[]) as d (at, arrived, open)
     left join door_minute as before on before.node_id = $1 and before.lane = $2 and before.at = d.at
 ),
 door_by_minute as (

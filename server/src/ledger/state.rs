@@ -11,6 +11,9 @@ use super::journal::Journal;
 use super::record::{End, Record};
 use crate::clock::Micros;
 
+/// Under which calls without a request are written: they never were at the door.
+pub const NO_MINUTE: i64 = 0;
+
 pub struct State {
     pub free: Vec<u32>,
     /// Slots taken.
@@ -26,6 +29,8 @@ pub struct State {
     pub journal: Journal,
     /// Up to which record everything is shipped.
     pub shipped: u64,
+    /// Records of calls without a request for which room is kept.
+    pub calls: usize,
     pub tally: Tally,
     pub arrived: u64,
     pub found_lost: u64,
@@ -51,6 +56,7 @@ impl State {
             waiting: 0,
             journal,
             shipped: door.shipped_mark(),
+            calls: 0,
             tally: Tally::new(),
             arrived: 0,
             found_lost: 0,
@@ -69,7 +75,7 @@ impl State {
     /// all who are inside.
     pub fn admit(&mut self, door: &Door, kind: Kind, id: Uuid, arrived: Micros) -> Option<u32> {
         let index = self.place(door, minute_of(arrived))?;
-        if !self.journal.make_room(self.open + 1) {
+        if !self.journal.make_room(self.open + self.calls + 1) {
             return None;
         }
         let slot = self.free.pop()?;
@@ -78,6 +84,13 @@ impl State {
         self.minutes[index].open += 1;
         self.touch(index);
         Some(slot)
+    }
+
+    /// Keeps room for one record that has no slot.
+    pub fn reserve_calls(&mut self) -> bool {
+        let has_room = self.journal.make_room(self.open + self.calls + 1);
+        self.calls += usize::from(has_room);
+        has_room
     }
 
     /// Counts a request that found no room, under its minute or, if the ring is full, under the last one that had a place.

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use app::domain::histogram::bucket_of;
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
 use app::domain::window::Grain;
 use sqlx::{AssertSqlSafe, PgConnection};
 use time::OffsetDateTime;
@@ -10,7 +12,7 @@ use uuid::Uuid;
 
 use super::batch::Batch;
 use super::door::MINUTE;
-use super::record::Record;
+use super::record::{End, Record};
 use crate::clock::Micros;
 
 /// Keys of the two families of rollups, in the order of their primary keys.
@@ -29,6 +31,11 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     }
     include_str!("ship.sql").replace("{{rollups}}", &rollups)
 });
+
+/// A record without an end is of calls that no request waited for: they are added to the line of those that were given
+/// a stale answer meanwhile.
+const BACKGROUND: End =
+    End { stage: Stage::Cache, outcome: Outcome::CacheStale, status: 0, reached: false, upstream_status: 0 };
 
 /// Where the database stands with a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +65,8 @@ pub async fn ship(
         .bind(column(records, |r| r.route))
         .bind(column(records, |r| r.partner))
         .bind(column(records, |r| r.key))
-        .bind(column(records, |r| r.end.map_or(0, |end| end.stage.code())))
-        .bind(column(records, |r| r.end.map_or(0, |end| end.outcome.code())))
+        .bind(column(records, |r| r.end.unwrap_or(BACKGROUND).stage.code()))
+        .bind(column(records, |r| r.end.unwrap_or(BACKGROUND).outcome.code()))
         .bind(column(records, |r| r.end.is_some_and(|end| end.reached)))
         .bind(column(records, |r| r.end.map_or(0, |end| end.status as i16)))
         .bind(column(records, |r| r.end.map_or(0, |end| end.upstream_status as i16)))
@@ -87,6 +94,7 @@ pub async fn ship(
         .bind(column(records, |r| r.metered_locally))
         .bind(column(records, |r| r.upstream_calls.min(i16::MAX as u16) as i16))
         .bind(column(records, |r| r.timed))
+        .bind(column(records, |r| i16::from(r.end.is_some())))
         .bind(batch.door.iter().map(|row| time_of(row.minute * MINUTE)).collect::<Vec<_>>())
         .bind(batch.door.iter().map(|row| number(row.arrived)).collect::<Vec<_>>())
         .bind(batch.door.iter().map(|row| number(row.open)).collect::<Vec<_>>())

@@ -5,6 +5,7 @@
 
 mod announce;
 mod breaker;
+mod cache;
 mod command_line;
 mod demo;
 mod keys;

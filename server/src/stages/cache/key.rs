@@ -9,31 +9,68 @@ use crate::catalog::Route;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UriKey(Box<[u8]>);
 
+/// Bytes of route and generation.
+const ROUTE: usize = 16;
+
 impl UriKey {
     pub fn of(route: &Route, uri: &Uri) -> UriKey {
         UriKey::from_parts(route.id, route.generation, uri.path(), uri.query())
     }
 
+    /// `target`: path and query as a client writes them.
+    pub fn at(route: &Route, target: &str) -> UriKey {
+        let (path, query) = split(target);
+        UriKey::from_parts(route.id, route.generation, path, query)
+    }
+
     fn from_parts(route: i64, generation: i64, path: &str, query: Option<&str>) -> UriKey {
-        let mut key = Vec::with_capacity(24 + path.len() + query.map_or(0, |query| query.len() + 16));
+        let mut key = Vec::with_capacity(ROUTE + 8 + path.len() + query.map_or(0, |query| query.len() + 16));
         key.extend(route.to_be_bytes());
         key.extend(generation.to_be_bytes());
-        let mut part = |bytes: &[u8]| {
-            key.extend((bytes.len() as u32).to_be_bytes());
-            key.extend(bytes);
-        };
-        part(path.as_bytes());
-        if let Some(query) = query {
-            let mut pairs: Vec<&str> = query.split('&').collect();
-            // Stable: `a=1&a=2` and `a=2&a=1` are different questions.
-            pairs.sort_by_key(|pair| pair.split('=').next());
-            pairs.into_iter().for_each(|pair| part(pair.as_bytes()));
-        }
+        ask(&mut key, path, query);
         UriKey(key.into())
+    }
+
+    /// Whether it is of this target, on whatever route.
+    pub fn is_of(&self, question: &Question) -> bool {
+        self.0[ROUTE..] == question.0
     }
 
     pub fn len(&self) -> usize {
         self.0.len()
+    }
+}
+
+/// Path and query without the route that answers them.
+pub struct Question(Vec<u8>);
+
+impl Question {
+    pub fn of(target: &str) -> Question {
+        let (path, query) = split(target);
+        let mut question = Vec::new();
+        ask(&mut question, path, query);
+        Question(question)
+    }
+}
+
+fn split(target: &str) -> (&str, Option<&str>) {
+    match target.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (target, None),
+    }
+}
+
+fn ask(key: &mut Vec<u8>, path: &str, query: Option<&str>) {
+    let mut part = |bytes: &[u8]| {
+        key.extend((bytes.len() as u32).to_be_bytes());
+        key.extend(bytes);
+    };
+    part(path.as_bytes());
+    if let Some(query) = query {
+        let mut pairs: Vec<&str> = query.split('&').collect();
+        // Stable: `a=1&a=2` and `a=2&a=1` are different questions.
+        pairs.sort_by_key(|pair| pair.split('=').next());
+        pairs.into_iter().for_each(|pair| part(pair.as_bytes()));
     }
 }
 
@@ -53,6 +90,13 @@ mod tests {
         assert_ne!(key("/a", Some("a=1&a=2")), key("/a", Some("a=2&a=1")));
         assert_ne!(key("/a", None), key("/a", Some("")));
         assert_ne!(UriKey::from_parts(1, 1, "/a", None), UriKey::from_parts(1, 2, "/a", None));
+    }
+
+    #[test]
+    fn a_key_is_known_by_its_target_on_whatever_route() {
+        assert!(key("/a", Some("x=1&y=2")).is_of(&Question::of("/a?y=2&x=1")));
+        assert!(!key("/a", None).is_of(&Question::of("/a?")));
+        assert!(!key("/a/b", None).is_of(&Question::of("/a")));
     }
 
     proptest! {

@@ -1,40 +1,60 @@
 //! Cache: do we hold the answer?
 //!
-//! Needs `Admitted`: a hit is a request served, and costs a token like any other. Gives `Miss`. Answers what is stored and fresh,
-//! with 304 and no body to who holds that version. Touches this node's memory; what comes back from the upstream
-//! is stored on its way through if a shared cache may (RFC 9111).
+//! Needs `Admitted`: a hit is a request served, and costs a token like any other. Gives `Miss`. Answers what is stored and
+//! serves (RFC 9111), with 304 and no body to who holds that version, or with what another request is just fetching.
+//! Touches this node's memory; what comes back from the upstream is stored on its way through if a shared cache may.
 
+mod answers;
+mod asked;
 mod conditional;
 mod directives;
+mod failure;
+mod fetch;
+mod flight;
+mod freshness;
+mod inquiry;
+mod invalidate;
 mod key;
+mod list;
 mod policy;
-mod recorder;
+pub mod purge;
+mod range;
+mod reply;
 mod status;
+mod store;
 mod stored;
+mod tags;
+mod take_back;
+mod targeted;
+mod update;
 mod vary;
+mod waiting;
 
 use std::sync::Arc;
 
 use app::domain::cache_miss::CacheMiss;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
-use http::{HeaderMap, Method, Response, header};
+use http_body_util::BodyExt;
 use tower::Layer;
 
-use crate::body;
 use crate::catalog::Route;
 use crate::clock::Micros;
 use crate::gateway::Gateway;
 use crate::ledger::Entry;
-use crate::ledger::record::End;
 use crate::pipeline::{Answer, Serve};
-use crate::refusal::Refusal;
 use crate::stages::quota::Admitted;
+use answers::{give, give_collapsed, hit, refuse};
+use asked::View;
 use directives::RequestDirectives;
+use flight::Boarding;
+use inquiry::{Found, Inquiry, look};
 use key::UriKey;
-pub use stored::Store;
+use reply::reply;
+use status::Forward;
+pub use store::Store;
 use stored::Stored;
-use vary::Asked;
+use take_back::take_back;
 
 /// Proof that no stored answer serves. Only this stage makes one.
 pub struct Miss {
@@ -68,13 +88,14 @@ impl<S> Layer<S> for CacheLayer {
     type Service = CacheStage<S>;
 
     fn layer(&self, inner: S) -> CacheStage<S> {
-        CacheStage { gateway: self.gateway.clone(), inner }
+        CacheStage { gateway: self.gateway.clone(), inner: Arc::new(inner) }
     }
 }
 
 pub struct CacheStage<S> {
     gateway: Arc<Gateway>,
-    inner: S,
+    /// Shared with requests in the background, which outlive the one that caused them.
+    inner: Arc<S>,
 }
 
 impl<S: Serve<Miss>> Serve<Admitted> for CacheStage<S> {
@@ -83,136 +104,102 @@ impl<S: Serve<Miss>> Serve<Admitted> for CacheStage<S> {
             admitted.identified.routed.arrived.entry.record.cache_miss = Some(CacheMiss::Off);
             return self.inner.serve(Miss { admitted, _proof: () }).await;
         }
-        let entry = &mut admitted.identified.routed.arrived.entry;
-        entry.at(Stage::Cache);
+        admitted.identified.routed.arrived.entry.at(Stage::Cache);
         let now = self.gateway.store.clock.now();
-        let routed = &admitted.identified.routed;
-        let method = routed.arrived.request.method().clone();
-        let uri = UriKey::of(&routed.route, routed.arrived.request.uri());
-        let asked = Asked::of(&admitted.identified);
-        let wishes = RequestDirectives::of(routed.arrived.request.headers());
-
-        let why = match self.decide(&uri, &method, &asked, &wishes, routed.arrived.request.headers(), now) {
-            Ok(stored) => {
-                let conditions = routed.arrived.request.headers();
-                let (outcome, response) = answer(&stored, conditions, &method, now);
-                let end = End {
-                    stage: Stage::Cache,
-                    outcome,
-                    status: response.status().as_u16(),
-                    reached: false,
-                    upstream_status: 0,
-                };
-                return Answer { response, entry: admitted.identified.routed.arrived.entry, end };
+        let request = &admitted.identified.routed.arrived.request;
+        let uri = UriKey::of(&admitted.identified.routed.route, request.uri());
+        let wishes = RequestDirectives::of(request.headers());
+        let view = View::of(&admitted.identified, &self.gateway.settings.trusted_proxies);
+        match look(&self.gateway.cache, &uri, &view, &wishes, request, now) {
+            Found::Serves(stored, outcome) => give(admitted, &stored, outcome, now),
+            Found::Revalidating(stored) => self.give_and_revalidate(admitted, (uri, wishes), stored, now),
+            Found::Forwards(why, _) if wishes.only_if_cached => refuse(admitted, why),
+            Found::Forwards(why, candidate) => {
+                let asked = view.keep();
+                let inquiry = Inquiry::new(&admitted, asked, (uri, wishes), (why, candidate), now);
+                self.fetch(admitted, inquiry).await
             }
-            Err(why) => why,
-        };
-        admitted.identified.routed.arrived.entry.record.cache_miss = Some(why);
-        if wishes.only_if_cached {
-            let detail = "nothing fresh is stored, and `only-if-cached` forbids asking the upstream";
-            let mut answer = Refusal::new(Stage::Cache, Outcome::CacheOnly, detail)
-                .answer(admitted.identified.routed.arrived.entry);
-            status::miss(answer.response.headers_mut(), why, None, false);
-            return answer;
         }
-        let route = admitted.identified.routed.route.clone();
-        let mut answer = self.inner.serve(Miss { admitted, _proof: () }).await;
-        self.take_back(&mut answer, &method, uri, asked, &wishes, &route, why, now);
-        answer
     }
 }
 
-impl<S> CacheStage<S> {
-    /// The stored answer that serves, or why there is none.
-    fn decide(
+impl<S: Serve<Miss>> CacheStage<S> {
+    /// Has what another request fetches, or asks the upstream.
+    async fn fetch(&self, mut admitted: Admitted, mut inquiry: Inquiry) -> Answer {
+        let clock = &self.gateway.store.clock;
+        if let Some((stored, outcome)) = waiting::wait(&mut inquiry, &self.gateway.cache, clock).await {
+            return match outcome {
+                Outcome::CacheCollapsed => give_collapsed(admitted, &stored, inquiry.why, clock.now()),
+                _ => give(admitted, &stored, outcome, clock.now()),
+            };
+        }
+        inquiry.asked_at = clock.now();
+        inquiry.prepare(&mut admitted);
+        admitted.identified.routed.arrived.entry.record.cache_miss = Some(inquiry.why.in_books());
+        let answer = self.inner.serve(Miss { admitted, _proof: () }).await;
+        take_back(&self.gateway, inquiry, answer)
+    }
+
+    /// RFC 5861 §3: the client has the stale answer at once, and one request asks for a newer one in the background.
+    fn give_and_revalidate(
         &self,
-        uri: &UriKey,
-        method: &Method,
-        asked: &Asked,
-        wishes: &RequestDirectives,
-        headers: &HeaderMap,
+        mut admitted: Admitted,
+        (uri, wishes): (UriKey, RequestDirectives),
+        stored: Arc<Stored>,
         now: Micros,
-    ) -> Result<Arc<Stored>, CacheMiss> {
-        // Ranges and preconditions other than If-None-Match and If-Modified-Since are the upstream's business.
-        let beyond = [header::RANGE, header::IF_MATCH, header::IF_UNMODIFIED_SINCE, header::IF_RANGE];
-        let is_read = method == Method::GET || method == Method::HEAD;
-        if !is_read || wishes.no_store || beyond.iter().any(|name| headers.contains_key(name)) {
-            return Err(CacheMiss::Bypass);
-        }
-        let stored = self.gateway.cache.find(uri, asked)?;
-        if wishes.no_cache {
-            return Err(CacheMiss::Bypass);
-        }
-        match stored.is_fresh(now) && wishes.accept(stored.age(now), stored.lifetime) {
-            true => Ok(stored),
-            false => Err(CacheMiss::Stale),
-        }
+    ) -> Answer {
+        let routed = &admitted.identified.routed;
+        let response = reply(&stored, routed.arrived.request.headers(), routed.arrived.request.method(), now);
+        let asked = View::of(&admitted.identified, &self.gateway.settings.trusted_proxies).keep();
+        let course = self.gateway.cache.course(&uri, &asked.view());
+        let lead = match self.gateway.cache.flights.board(course) {
+            Boarding::Leads(lead) if !wishes.only_if_cached => Some(lead),
+            // It is being asked already.
+            _ => None,
+        };
+        let background = lead.and_then(|lead| Some((lead, routed.arrived.entry.for_background()?)));
+        let entry = match background {
+            None => admitted.identified.routed.arrived.entry,
+            Some((lead, background)) => {
+                let entry = std::mem::replace(&mut admitted.identified.routed.arrived.entry, background);
+                let inquiry = Inquiry {
+                    lead: Some(lead),
+                    ..Inquiry::new(
+                        &admitted,
+                        asked,
+                        (uri, RequestDirectives::default()),
+                        (Forward::Stale, Some(stored.clone())),
+                        now,
+                    )
+                };
+                self.revalidate(admitted, inquiry);
+                entry
+            }
+        };
+        hit(response, entry, Outcome::CacheStale, stored.left(now))
     }
 
-    /// On the way back: stores what may be stored, forgets what an unsafe method may have changed.
-    #[allow(clippy::too_many_arguments, reason = "all of it is what the request asked")]
-    fn take_back(
-        &self,
-        answer: &mut Answer,
-        method: &Method,
-        uri: UriKey,
-        asked: Asked,
-        wishes: &RequestDirectives,
-        route: &Route,
-        why: CacheMiss,
-        asked_at: Micros,
-    ) {
-        if !answer.end.reached {
-            status::miss(answer.response.headers_mut(), why, None, false);
-            return;
-        }
-        let code = answer.response.status();
-        if !method.is_safe() && (code.is_success() || code.is_redirection()) {
-            // RFC 9111 §4.4
-            self.gateway.cache.forget(&uri);
-        }
-        let now = self.gateway.store.clock.now();
-        let stored = (method == Method::GET && !wishes.no_store && answer.end.outcome == Outcome::Forwarded)
-            .then(|| policy::judge(&asked, &answer.response, route.cache_ttl, asked_at, now))
-            .flatten();
-        let will_be_stored = stored.is_some();
-        if let Some(stored) = stored {
-            let body = std::mem::replace(answer.response.body_mut(), body::empty());
-            *answer.response.body_mut() =
-                recorder::record(body, stored, self.gateway.cache.clone(), uri, asked);
-        }
-        status::miss(answer.response.headers_mut(), why, Some(code), will_be_stored);
+    fn revalidate(&self, mut admitted: Admitted, mut inquiry: Inquiry) {
+        let request = &mut admitted.identified.routed.arrived.request;
+        *request.method_mut() = http::Method::GET;
+        inquiry.method = http::Method::GET;
+        conditional::remove(request.headers_mut());
+        conditional::remove(&mut inquiry.asked.headers);
+        inquiry.prepare(&mut admitted);
+        let (gateway, inner) = (self.gateway.clone(), self.inner.clone());
+        tokio::spawn(async move {
+            let answer = inner.serve(Miss { admitted, _proof: () }).await;
+            let Answer { response, entry, .. } = take_back(&gateway, inquiry, answer);
+            // The call is over for the books.
+            drop(entry);
+            // What is stored is stored at its end; nothing larger is.
+            let (mut body, mut rest) = (response.into_body(), gateway.cache.largest());
+            while let Some(Ok(frame)) = body.frame().await {
+                match rest.checked_sub(frame.data_ref().map_or(0, bytes::Bytes::len)) {
+                    Some(less) => rest = less,
+                    None => return,
+                }
+            }
+        });
     }
-}
-
-/// The stored answer as this request gets it: with its age, as 304 to who holds it, without a body for HEAD.
-fn answer(
-    stored: &Stored,
-    conditions: &HeaderMap,
-    method: &Method,
-    now: Micros,
-) -> (Outcome, Response<body::Body>) {
-    let not_modified = conditional::holds_this_version(conditions, &stored.headers);
-    let (outcome, code, mut headers) = match not_modified {
-        true => (
-            Outcome::CacheNotModified,
-            http::StatusCode::NOT_MODIFIED,
-            conditional::headers_of_304(&stored.headers),
-        ),
-        false => (Outcome::CacheHit, stored.status, stored.headers.clone()),
-    };
-    let age = stored.age(now);
-    headers.insert(header::AGE, (age / 1_000_000).into());
-    status::hit(&mut headers, stored.lifetime - age);
-    let body = match not_modified || method == Method::HEAD {
-        true => body::empty(),
-        false => body::full(stored.body.clone()),
-    };
-    if !not_modified {
-        headers.insert(header::CONTENT_LENGTH, stored.body.len().into());
-    }
-    let mut response = Response::new(body);
-    *response.status_mut() = code;
-    *response.headers_mut() = headers;
-    (outcome, response)
 }

@@ -1,168 +1,136 @@
-//! What a shared cache may store, and for how long it is fresh (RFC 9111 §3, §4.2).
+//! What a shared cache may store (RFC 9111 §3).
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, header};
+use http::{Extensions, HeaderMap, HeaderName, Method, StatusCode, header};
 
+use super::asked::Asked;
 use super::directives::ResponseDirectives;
-use super::stored::Stored;
-use super::vary::{self, Asked};
+use super::freshness::{self, http_date};
+use super::stored::{Stored, Use};
+use super::targeted::TOLL_CACHE_CONTROL;
+use super::{tags, vary};
 use crate::clock::Micros;
 use crate::stages::proxy::EndsByClose;
 
-/// Statuses whose meaning this cache knows (RFC 9110 §15); of these 206 and 304 are not whole answers.
+/// Statuses whose meaning this cache knows (RFC 9110 §15), for `must-understand`.
 const UNDERSTOOD: [u16; 16] =
-    [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 451, 501, 421];
+    [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 421, 451, 501];
+/// Statuses that may be given a lifetime that the origin did not name (RFC 9110 §15.1).
+const HEURISTIC: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
 
-/// The answer ready to be stored but for its body; `None` if it may not be, or would never be fresh.
-/// `fallback` is the lifetime of answers that carry none of their own: this cache does not guess.
-pub fn judge<B>(
-    asked: &Asked,
-    response: &Response<B>,
-    fallback: Duration,
-    asked_at: Micros,
-    now: Micros,
-) -> Option<Stored> {
-    let headers = response.headers();
+/// When and how an answer came.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    pub asked_at: Micros,
+    pub now: Micros,
+    /// The lifetime of answers that carry none of their own: this cache does not guess.
+    pub fallback: Duration,
+}
+
+/// The head of an answer.
+#[derive(Clone, Copy)]
+pub struct Head<'a> {
+    pub status: StatusCode,
+    pub headers: &'a HeaderMap,
+}
+
+/// Whether a request with these headers gets an answer that others can use: a part, or an answer to a precondition,
+/// is for one only, whatever its status.
+pub fn asks_for_the_whole(method: &Method, headers: &HeaderMap) -> bool {
+    let narrowing = [header::RANGE, header::IF_RANGE, header::IF_MATCH, header::IF_UNMODIFIED_SINCE];
+    *method == Method::GET && !narrowing.iter().any(|name| headers.contains_key(name))
+}
+
+/// Bodies that end with the connection may be cut short, and event streams do not end.
+pub fn ends(extensions: &Extensions, headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes().trim_ascii_start());
+    let is_stream = kind.len() >= 17 && kind[..17].eq_ignore_ascii_case(b"text/event-stream");
+    extensions.get::<EndsByClose>().is_none() && !is_stream
+}
+
+/// The answer ready to be stored but for its body; `None` if it may not be, or would be of no use.
+pub fn judge(asked: &Asked, head: Head<'_>, arrival: Arrival) -> Option<Stored> {
+    let Head { status, headers } = head;
     let allowed = ResponseDirectives::of(headers);
-    let may_be_stored = UNDERSTOOD.contains(&response.status().as_u16())
-        && !allowed.no_store
-        && !allowed.private
-        && !allowed.no_cache
-        // A cookie is for one.
-        && !headers.contains_key(header::SET_COOKIE)
-        && (!asked.has_credentials || allowed.shareable_despite_credentials())
-        && response.extensions().get::<EndsByClose>().is_none();
-    if !may_be_stored {
+    if !may_be_stored(asked, status, headers, &allowed) {
         return None;
     }
-    let lifetime = match own_lifetime(headers, &allowed, now) {
-        Some(own) => own,
+    let own = freshness::own_lifetime(headers, &allowed, arrival.now);
+    if own.is_none() && (asked.has_cookie || asked.has_credentials) {
         // An answer that says nothing of its freshness may well depend on the cookie.
-        None if asked.has_cookie || asked.has_credentials => return None,
-        None => fallback.as_micros() as Micros,
-    };
-    let stored = Stored {
-        status: response.status(),
-        headers: storable(headers),
-        body: Bytes::new(),
-        vary: vary::names(headers)?,
-        came_at: now,
-        initial_age: initial_age(headers, asked_at, now),
-        lifetime,
-    };
-    stored.is_fresh(now).then_some(stored)
-}
-
-/// §4.2.1: the most specific wins, and what is malformed counts as expired.
-fn own_lifetime(headers: &HeaderMap, allowed: &ResponseDirectives, now: Micros) -> Option<Micros> {
-    if let Some(explicit) = allowed.s_maxage.or(allowed.max_age) {
-        return Some(explicit);
+        return None;
     }
-    let mut expires = headers.get_all(header::EXPIRES).iter();
-    let first = expires.next()?;
-    let date = http_date(headers, header::DATE).unwrap_or(now);
-    let expires = first.to_str().ok().and_then(parse_date).filter(|_| expires.all(|other| other == first));
-    Some(expires.map_or(0, |expires| (expires - date).max(0)))
+    let may_be_given = HEURISTIC.contains(&status.as_u16()) || allowed.public;
+    if own.is_none() && !may_be_given {
+        return None;
+    }
+    let vary = vary::names(headers)?;
+    let stored = Stored {
+        status,
+        headers: storable(headers, &allowed, arrival.now),
+        body: Bytes::new(),
+        selecting: asked.view().selecting(&vary),
+        vary,
+        tags: tags::of(headers),
+        asked_at: arrival.asked_at,
+        came_at: arrival.now,
+        initial_age: freshness::initial_age(headers, arrival.asked_at, arrival.now),
+        lifetime: own.unwrap_or(arrival.fallback.as_micros() as Micros),
+        usage: Use::of(&allowed),
+    };
+    stored.is_worth_keeping(own).then_some(stored)
 }
 
-/// §4.2.3, in microseconds.
-fn initial_age(headers: &HeaderMap, asked_at: Micros, now: Micros) -> Micros {
-    let apparent = http_date(headers, header::DATE).map_or(0, |date| (now - date).max(0));
-    let age = headers.get(header::AGE).and_then(|age| age.to_str().ok());
-    let age = age.and_then(|age| age.split(',').next()?.trim().parse::<u32>().ok()).unwrap_or(0);
-    let corrected = Micros::from(age) * 1_000_000 + (now - asked_at).max(0);
-    // Within a second of its own clock a server's `Date` says nothing.
-    if apparent < 1_000_000 { corrected } else { apparent.max(corrected) }
+fn may_be_stored(
+    asked: &Asked,
+    status: StatusCode,
+    headers: &HeaderMap,
+    allowed: &ResponseDirectives,
+) -> bool {
+    let is_whole = !status.is_informational() && !matches!(status.as_u16(), 206 | 304);
+    // §5.2.2.3: who understands the status ignores the `no-store` beside it.
+    let is_understood = UNDERSTOOD.contains(&status.as_u16());
+    let no_store = match allowed.must_understand {
+        true => !is_understood,
+        false => allowed.no_store,
+    };
+    // A cookie is for one, unless the origin says that the field alone is.
+    let is_left_out = withheld(allowed).any(|name| *name == header::SET_COOKIE);
+    is_whole
+        && !no_store
+        && !allowed.private.is_whole()
+        && (is_left_out || !headers.contains_key(header::SET_COOKIE))
+        && (!asked.has_credentials || allowed.shareable_despite_credentials())
 }
 
-/// Without what belongs to one exchange only; hop-by-hop fields are gone already.
-fn storable(headers: &HeaderMap) -> HeaderMap {
+/// Fields that the origin keeps from shared caches (§5.2.2.7), or from use without asking (§5.2.2.4).
+fn withheld(allowed: &ResponseDirectives) -> impl Iterator<Item = &HeaderName> {
+    allowed.private.fields().iter().chain(allowed.no_cache.fields())
+}
+
+/// §3.1: without what belongs to one exchange only; what `Connection` names is gone already.
+fn storable(headers: &HeaderMap, allowed: &ResponseDirectives, now: Micros) -> HeaderMap {
     let mut kept = headers.clone();
-    for name in [header::AGE, header::PROXY_AUTHENTICATE, header::SET_COOKIE] {
+    let never = [
+        header::AGE,
+        header::PROXY_AUTHENTICATE,
+        HeaderName::from_static("proxy-authentication-info"),
+        header::PROXY_AUTHORIZATION,
+        header::SET_COOKIE,
+        TOLL_CACHE_CONTROL,
+    ];
+    for name in never.iter().chain(withheld(allowed)) {
         kept.remove(name);
+    }
+    // RFC 9110 §6.6.1: who stores an answer without a date gives it one.
+    if let (false, Some(date)) = (kept.contains_key(header::DATE), http_date(now)) {
+        kept.insert(header::DATE, date);
     }
     kept
 }
 
-fn http_date(headers: &HeaderMap, name: header::HeaderName) -> Option<Micros> {
-    parse_date(headers.get(name)?.to_str().ok()?)
-}
-
-pub fn parse_date(text: &str) -> Option<Micros> {
-    let time: SystemTime = httpdate::parse_http_date(text).ok()?;
-    time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_micros() as Micros)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: Micros = 1_700_000_000_000_000;
-    const SECOND: Micros = 1_000_000;
-
-    fn asked(credentials: bool, cookie: bool) -> Asked {
-        Asked { headers: HeaderMap::new(), has_credentials: credentials, has_cookie: cookie }
-    }
-
-    fn judged(asked: Asked, status: u16, pairs: &[(&'static str, &str)]) -> Option<Stored> {
-        let mut response = Response::builder().status(status);
-        for (name, value) in pairs {
-            response = response.header(*name, *value);
-        }
-        judge(&asked, &response.body(()).expect("a response"), Duration::from_secs(0), NOW, NOW)
-    }
-
-    #[test]
-    fn what_depends_on_who_asks_is_never_stored() {
-        let fresh = ("cache-control", "max-age=60");
-        assert!(judged(asked(false, false), 200, &[fresh]).is_some());
-        for bad in [
-            [fresh, ("set-cookie", "a=b")],
-            [fresh, ("cache-control", "private")],
-            [fresh, ("cache-control", "private=\"x\"")],
-            [fresh, ("cache-control", "no-store")],
-            [fresh, ("cache-control", "no-cache")],
-            [fresh, ("vary", "*")],
-        ] {
-            assert!(judged(asked(false, false), 200, &bad).is_none(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn an_answer_to_credentials_is_stored_only_if_it_says_so_rfc_9111_3_5() {
-        assert!(judged(asked(true, false), 200, &[("cache-control", "max-age=60")]).is_none());
-        for allowed in ["public, max-age=60", "s-maxage=60", "must-revalidate, max-age=60"] {
-            assert!(judged(asked(true, false), 200, &[("cache-control", allowed)]).is_some(), "{allowed}");
-        }
-    }
-
-    #[test]
-    fn the_most_specific_lifetime_wins_and_age_counts_against_it() {
-        let lifetime = |pairs: &[(&'static str, &str)]| {
-            judged(asked(false, false), 200, pairs).map(|s| s.lifetime / SECOND)
-        };
-        assert_eq!(lifetime(&[("cache-control", "s-maxage=9, max-age=5")]), Some(9));
-        let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_micros(NOW as u64));
-        let expires = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_micros((NOW + 30 * SECOND) as u64));
-        assert_eq!(lifetime(&[("date", &date), ("expires", &expires)]), Some(30));
-        assert_eq!(
-            lifetime(&[("date", &date), ("expires", &expires), ("cache-control", "max-age=5")]),
-            Some(5)
-        );
-        assert_eq!(lifetime(&[("expires", "0")]), None);
-        assert_eq!(lifetime(&[("cache-control", "max-age=5"), ("age", "5")]), None);
-        assert_eq!(lifetime(&[]), None);
-    }
-
-    #[test]
-    fn statuses_that_are_no_whole_answers_are_not_stored() {
-        for status in [206, 304, 500, 503, 418] {
-            assert!(
-                judged(asked(false, false), status, &[("cache-control", "max-age=60")]).is_none(),
-                "{status}"
-            );
-        }
-    }
-}
+#[path = "policy_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! The books: nothing lost, nothing twice, whatever is killed.
 
 mod auditing;
+mod background;
 mod full;
 mod keeping;
 mod killed;
