@@ -12,6 +12,7 @@ use super::inquiry::Inquiry;
 use super::policy::{self, Arrival, Head};
 use super::status::{self, Forward, Forwarded};
 use super::stored::{Service, Stored};
+use super::targeted::TOLL_CACHE_CONTROL;
 use super::update;
 use super::{directives::RequestDirectives, reply::reply};
 use crate::body;
@@ -48,13 +49,15 @@ pub fn take_back(gateway: &Gateway, mut inquiry: Inquiry, answer: Answer) -> Ans
             gateway.cache.invalidate(&uri, back.now);
         }
     }
-    match (answer.response.status(), inquiry.candidate.clone()) {
+    let mut answer = match (answer.response.status(), inquiry.candidate.clone()) {
         (StatusCode::NOT_MODIFIED, Some(stored)) if inquiry.validates => back.renew(inquiry, &stored, answer),
         (StatusCode::OK, Some(stored)) if inquiry.method == Method::HEAD => {
             back.learn_from_head(&inquiry, &stored, answer)
         }
         _ => back.store(inquiry, answer),
-    }
+    };
+    answer.response.headers_mut().remove(TOLL_CACHE_CONTROL);
+    answer
 }
 
 struct Back<'a> {
