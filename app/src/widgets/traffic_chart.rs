@@ -8,7 +8,7 @@ use crate::domain::numbers::grouped;
 use crate::domain::over_time::OverTime;
 use crate::domain::stage::Stage;
 use crate::islands::chart::Chart;
-use crate::islands::chart::data::{Band, ChartData};
+use crate::islands::chart::data::{Band, ChartData, Size};
 
 /// Width of the drawing's own units; its height is 100.
 const WIDTH: f64 = 1000.0;
@@ -24,23 +24,31 @@ pub fn TrafficChart(
     #[prop(default = "Over time".into(), into)]
     title: String,
     #[prop(default = "over-time".into(), into)] id: String,
+    #[prop(default = Size::Whole)] size: Size,
 ) -> impl IntoView {
     let lists = behind.as_ref().map(Address::without_window).map(|address| address.href());
     let top = grouped(traffic.top() as u64);
     let (columns, shades, names) = (columns(&traffic), shades(&traffic, &bands), names(&traffic, &bands));
     let (ticks, legend, table) =
-        (ticks(&traffic), legend(&traffic, behind.as_ref()), table(&traffic, lists.as_deref()));
+        (ticks(&traffic, size), legend(&traffic, behind.as_ref()), table(&traffic, lists.as_deref()));
+    let (class, explained) = match size {
+        Size::Whole => (
+            "chart traffic",
+            format!("requests a minute by the stage where they ended; the top line is {top}"),
+        ),
+        Size::Small => ("chart traffic small", format!("up to {top} a minute")),
+    };
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {
-        <figure class="chart traffic" aria-labelledby=labelled_by>
+        <figure class=class aria-labelledby=labelled_by>
             <h2 id=title_id>
                 {title}
-                <small>{format!("requests a minute by the stage where they ended; the top line is {top}")}</small>
+                <small>{explained}</small>
             </h2>
             {legend}
             <div class="plot" aria-hidden="true">
                 <div class="drawing">
-                    <Chart data=ChartData::Traffic { traffic, bands, behind: lists }/>
+                    <Chart data=ChartData::Traffic { traffic, bands, behind: lists, size }/>
                     <svg class="columns" viewBox="0 0 1000 100" preserveAspectRatio="none">{shades}{columns}</svg>
                     <svg class="words">{names}{ticks}</svg>
                 </div>
@@ -97,11 +105,13 @@ fn names(traffic: &OverTime, bands: &[Band]) -> impl IntoView + use<> {
     let mut texts = Vec::new();
     for band in bands {
         if !named.contains(&band.name.as_str()) {
-            let share = x(traffic, band.from);
-            let (at, class) = if share > 0.7 { (x(traffic, band.to), "end") } else { (share, "start") };
+            let (at, class) = match band.is_late(traffic) {
+                true => (x(traffic, band.to), "end"),
+                false => (x(traffic, band.from), "start"),
+            };
             let y = (14 + 16 * named.len()).to_string();
             let dx = if class == "end" { "-6" } else { "6" };
-            texts.push(view! { <text class=class x=percent(at) dx=dx y=y>{format!("{}: door shut", band.name)}</text> });
+            texts.push(view! { <text class=class x=percent(at) dx=dx y=y>{band.words()}</text> });
             named.push(&band.name);
         }
     }
@@ -109,7 +119,8 @@ fn names(traffic: &OverTime, bands: &[Band]) -> impl IntoView + use<> {
 }
 
 /// Begin, middle and end; the style sheet puts them under the columns.
-fn ticks(traffic: &OverTime) -> impl IntoView + use<> {
+fn ticks(traffic: &OverTime, size: Size) -> impl IntoView + use<> {
+    let dy = if size == Size::Whole { "-22" } else { "-8" };
     let last = traffic.points.len() - 1;
     let middle = last / 2;
     let mut ticks = vec![("start", 0.0, traffic.label(0))];
@@ -121,7 +132,7 @@ fn ticks(traffic: &OverTime) -> impl IntoView + use<> {
         ticks.push(("end", 1.0, traffic.label(last)));
     }
     let tick = |(class, at, text): (&'static str, f64, String)| {
-        view! { <text class=class x=percent(at) y="100%" dy="-20">{text}</text> }
+        view! { <text class=class x=percent(at) y="100%" dy=dy>{text}</text> }
     };
     ticks.into_iter().map(tick).collect::<Vec<_>>()
 }

@@ -12,7 +12,16 @@ use crate::domain::stage::Stage;
 pub enum ChartData {
     Funnel { pieces: Vec<Piece>, behind: Option<String> },
     Histogram { latency: Latency, behind: Option<String> },
-    Traffic { traffic: OverTime, bands: Vec<Band>, behind: Option<String> },
+    Traffic { traffic: OverTime, bands: Vec<Band>, behind: Option<String>, size: Size },
+}
+
+/// How much there is to a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Size {
+    /// With a slider to zoom by.
+    Whole,
+    /// One of several below each other.
+    Small,
 }
 
 /// A time in which a door was shut, within the window; seconds since the epoch.
@@ -22,6 +31,18 @@ pub struct Band {
     pub to: i64,
     /// Of the upstream.
     pub name: String,
+}
+
+impl Band {
+    pub fn words(&self) -> String {
+        if self.name.is_empty() { "door shut".into() } else { format!("{}: door shut", self.name) }
+    }
+
+    /// Whether its name has more room before its end than behind its beginning.
+    pub fn is_late(&self, traffic: &OverTime) -> bool {
+        let from = traffic.window.from.unix_timestamp();
+        self.from - from > traffic.window.length().whole_seconds() * 7 / 10
+    }
 }
 
 impl ChartData {
@@ -50,9 +71,8 @@ impl ChartData {
         let ChartData::Traffic { traffic, bands, .. } = self else { return None };
         let (from, to) = (item < traffic.points.len()).then(|| traffic.whole(item))?;
         let shut = bands.iter().filter(|band| band.from < to && band.to > from);
-        let mut names: Vec<_> = shut.map(|band| band.name.as_str()).collect();
-        names.dedup();
-        let shut = names.into_iter().map(|name| format!("\n{name}: door shut"));
+        let mut shut: Vec<_> = shut.map(|band| format!("\n{}", band.words())).collect();
+        shut.dedup();
         Some(std::iter::once(traffic.words(item)).chain(shut).collect())
     }
 }
@@ -113,7 +133,8 @@ mod tests {
         traffic.add(datetime!(2026-11-29 14:01 UTC), Stage::Quota, 7);
         let shut = datetime!(2026-11-29 14:01:20 UTC).unix_timestamp();
         let bands = vec![Band { from: shut, to: shut + 5, name: "billing".into() }];
-        let data = ChartData::Traffic { traffic, bands, behind: Some("/ops/requests".into()) };
+        let behind = Some("/ops/requests".into());
+        let data = ChartData::Traffic { traffic, bands, behind, size: Size::Whole };
         let link = "/ops/requests?stage=quota&from=2026-11-29T14:01Z&to=2026-11-29T14:02Z";
         assert_eq!(data.link(3, 1).as_deref(), Some(link));
         assert_eq!(data.link(3, 2), None);

@@ -3,7 +3,7 @@
 
 mod traffic;
 
-use charming::component::{Axis, DataZoom, Grid};
+use charming::component::{Axis, Grid};
 use charming::datatype::DataPointItem;
 use charming::element::{
     AxisLabel, AxisLine, AxisTick, AxisType, Color, ItemStyle, Label, SplitLine, Tooltip, Trigger,
@@ -32,7 +32,7 @@ pub struct Drawing {
     #[serde(skip_serializing_if = "Option::is_none")]
     y_axis: Option<Axis>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    data_zoom: Option<DataZoom>,
+    data_zoom: Option<traffic::Slider>,
     series: Vec<Series>,
 }
 
@@ -68,7 +68,7 @@ pub fn drawing(data: &ChartData, palette: &Palette) -> Drawing {
     match data {
         ChartData::Funnel { pieces, .. } => funnel(pieces, palette),
         ChartData::Histogram { latency, .. } => histogram(latency, palette),
-        ChartData::Traffic { traffic, bands, .. } => traffic::drawing(traffic, bands, palette),
+        ChartData::Traffic { traffic, bands, size, .. } => traffic::drawing(traffic, bands, *size, palette),
     }
 }
 
@@ -85,6 +85,7 @@ fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
         .collect();
     // ECharts lets the last piece run out to a point. Clamped to what reached the upstream, it ends where it should.
     let series = Funnel::new()
+        .id("funnel")
         .min(reached)
         .min_size(format!("{}%", reached / arrived * 100.0))
         .max(arrived)
@@ -116,11 +117,13 @@ fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
     let shade: Vec<f64> = (0..9).map(|bucket| if marked == Some(bucket) { highest } else { 0.0 }).collect();
     let counts: Vec<f64> = latency.counts.iter().map(|count| *count as f64).collect();
     let shaded = Bar::new()
+        .id("shade")
         .bar_width("100%")
         .bar_gap("-100%")
         .item_style(ItemStyle::new().color(Color::from(palette.colour("ink"))).opacity(0.07))
         .data(shade);
     let counted = Bar::new()
+        .id("count")
         .bar_width("90%")
         .item_style(ItemStyle::new().color(Color::from(palette.colour("proxy"))))
         .data(counts);

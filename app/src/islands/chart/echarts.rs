@@ -25,7 +25,7 @@ extern "C" {
     pub fn picture(this: &Echarts, options: &js_sys::Object) -> String;
 
     #[wasm_bindgen(method, js_name = setOption, catch)]
-    fn set_option(this: &Echarts, option: &JsValue) -> Result<JsValue, JsValue>;
+    fn set_option(this: &Echarts, option: &JsValue, how: &JsValue) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(method)]
     pub fn on(this: &Echarts, event: &str, handler: &js_sys::Function);
@@ -93,7 +93,10 @@ impl Echarts {
         if let Some(words) = words {
             Reflect::set(&tooltip, &"formatter".into(), words)?;
         }
-        self.set_option(&option)?;
+        // A series that is there no more goes; the others, known by their ids, change in place.
+        let how = js_sys::Object::new();
+        Reflect::set(&how, &"replaceMerge".into(), &"series".into())?;
+        self.set_option(&option, &how)?;
         Ok(())
     }
 }

@@ -63,16 +63,16 @@ fn row(route: &CacheUse, requests: &Address, marked: Option<&str>) -> impl IntoV
     view! {
         <tr class="stage-cache" aria-current=is_marked.then_some("true")>
             <th scope="row">{route.route.clone()}<span class="soft">{off}</span></th>
-            <td class="r">{grouped(route.asked)}</td>
-            <td class="r">{served}</td>
+            <td class="r" data-label="Asked">{grouped(route.asked)}</td>
+            <td class="r" data-label="Served">{served}</td>
             <td class="bar-cell">
                 <svg class="share" width="100%" aria-hidden="true"><rect class="whole" width="100%" height="100%"/><rect height="100%" width=width/></svg>
                 <span class="why">{how.join(" · ")}</span>
             </td>
-            <td class="r">{percent(hits, route.asked)}</td>
-            <td class="r">{grouped(route.saved_calls())}</td>
-            <td class="r">{span_words(seconds)}</td>
-            <td class="causes">{why.join(" · ")}</td>
+            <td class="r" data-label="Ratio">{percent(hits, route.asked)}</td>
+            <td class="r" data-label="Calls saved">{grouped(route.saved_calls())}</td>
+            <td class="r" data-label="Time saved">{span_words(seconds)}</td>
+            <td class="causes" data-label="Misses">{why.join(" · ")}</td>
         </tr>
     }
 }

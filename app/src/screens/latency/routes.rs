@@ -37,18 +37,18 @@ pub fn Routes(routes: Vec<(String, Times)>, address: Address) -> impl IntoView {
 }
 
 fn row(name: String, times: &Times, address: &Address) -> impl IntoView + use<> {
-    let percentiles = [0.5, 0.95, 0.99].map(|q| {
+    let percentiles = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)].map(|(name, q)| {
         let words = times.at_upstream.percentile(q).map(|p| p.words()).unwrap_or_default();
-        view! { <td>{words}</td> }
+        view! { <td data-label=name>{words}</td> }
     });
     let href = address.with("route", Some(&name)).href();
     view! {
         <tr>
             <th scope="row"><a href=href>{name}</a></th>
-            <td class="r">{grouped(times.at_upstream.total())}</td>
-            <td>{buckets(&times.at_upstream)}</td>
+            <td class="r" data-label="Requests">{grouped(times.at_upstream.total())}</td>
+            <td class="buckets-cell">{buckets(&times.at_upstream)}</td>
             {percentiles.into_iter().collect_view()}
-            <td class="r">{duration(times.mean(Stage::Proxy))}</td>
+            <td class="r" data-label="Upstream, each">{duration(times.mean(Stage::Proxy))}</td>
         </tr>
     }
 }

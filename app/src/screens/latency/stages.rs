@@ -18,10 +18,10 @@ pub fn Stages(times: Times) -> impl IntoView {
         view! {
             <tr class=format!("stage-{}", stage.name())>
                 <th scope="row"><span class="dot" aria-hidden="true"></span>{stage.title()}</th>
-                <td class="r">{grouped(entered)}</td>
-                <td class="r">{fine(times.mean(stage), entered)}</td>
+                <td class="r" data-label="Requests">{grouped(entered)}</td>
+                <td class="r" data-label="Each">{fine(times.mean(stage), entered)}</td>
                 <td class="bar-cell"><svg class="share" width="100%" aria-hidden="true"><rect height="100%" width=width/></svg></td>
-                <td class="r soft">{percent(micros, all)}</td>
+                <td class="r soft" data-label="Of all time">{percent(micros, all)}</td>
             </tr>
         }
     });

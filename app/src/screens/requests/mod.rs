@@ -20,7 +20,8 @@ pub fn Requests() -> impl IntoView {
             Ok((Some(page.window), (page, choices)))
         }
     };
-    Screen::new("Requests", "/ops/requests").asks("Which requests?").show(fetch, move |(page, choices), _| {
+    let screen = Screen::new("Requests", "/ops/requests").asks("Which requests?").of_the_log();
+    screen.show(fetch, move |(page, choices), _| {
         view! { <RequestList page=page choices=choices asked=asked address=address is_ops=true/> }.into_any()
     })
 }

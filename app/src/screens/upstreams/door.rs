@@ -5,13 +5,16 @@ use time::OffsetDateTime;
 
 use super::api::{Door, HOLDS};
 use crate::breakers::{Target, Upstream};
-use crate::domain::numbers::{duration, grouped, list, moment};
+use crate::domain::numbers::{duration, grouped, list, moment, span_words};
+use crate::islands::chart::data::Size;
 use crate::widgets::address::Address;
 use crate::widgets::traffic_chart::TrafficChart;
 
 #[component]
 pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl IntoView {
-    let Door { upstream, traffic, bands } = door;
+    let Door { upstream, traffic, mut bands } = door;
+    // Whose door it is, the section says.
+    bands.iter_mut().for_each(|band| band.name.clear());
     let heading = format!("upstream-{}", upstream.id);
     let labelled_by = heading.clone();
     let chart_id = format!("traffic-{}", upstream.id);
@@ -31,7 +34,7 @@ pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl I
                 {handle}
             </div>
             <dl class="facts">{facts}</dl>
-            <TrafficChart traffic=traffic bands=bands behind=requests title="Traffic" id=chart_id/>
+            <TrafficChart traffic=traffic bands=bands behind=requests title="Traffic" id=chart_id size=Size::Small/>
         </section>
     }
 }
@@ -52,7 +55,10 @@ fn state(upstream: &Upstream, now: OffsetDateTime) -> (&'static str, String) {
 fn facts(upstream: &Upstream, now: OffsetDateTime) -> impl IntoView + use<> {
     let routes: Vec<&str> = upstream.routes.iter().map(String::as_str).collect();
     let routes = if routes.is_empty() { "none, so nobody can call it".to_owned() } else { list(&routes) };
-    let milliseconds = |ms: i64| duration(ms as u64 * 1000);
+    let milliseconds = |ms: i64| match ms % 1000 {
+        0 => span_words(time::Duration::milliseconds(ms)),
+        _ => duration(ms as u64 * 1000),
+    };
     let rule = format!(
         "shuts for {} after {} failures in {}; at most {} requests of a node inside",
         milliseconds(upstream.breaker_open_ms),

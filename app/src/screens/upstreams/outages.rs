@@ -55,11 +55,11 @@ fn row(held: Held, requests: &Address) -> impl IntoView + use<> {
     view! {
         <tr id=format!("outage-{}-{}", outage.upstream_id, outage.from.unix_timestamp())>
             <th scope="row">{outage.upstream}</th>
-            <td>{moment(outage.from, counted.to)}</td>
-            <td>{lasted}</td>
-            <td>{outage.reason}</td>
-            <td class="r">{number}</td>
-            <td>{whose.join(", ")}</td>
+            <td data-label="Shut">{moment(outage.from, counted.to)}</td>
+            <td data-label="Lasted">{lasted}</td>
+            <td data-label="Why">{outage.reason}</td>
+            <td class="r" data-label="Held back">{number}</td>
+            <td data-label="Of whom">{whose.join(", ")}</td>
         </tr>
     }
 }

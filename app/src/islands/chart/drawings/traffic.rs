@@ -1,30 +1,78 @@
 //! Traffic over time: a column a step, stacked by stage, and bands where a door was shut.
 
-use charming::component::{Axis, DataZoom, DataZoomType, FilterMode, Grid};
+use charming::component::{Axis, Grid};
 use charming::datatype::{CompositeValue, DataPoint};
 use charming::element::{
     AxisLabel, AxisLine, AxisPointer, AxisPointerType, AxisTick, AxisType, Color, Emphasis, EmphasisFocus,
     ItemStyle, Label, LabelPosition, LineStyle, MarkArea, MarkAreaData, SplitLine, Symbol, Tooltip, Trigger,
 };
 use charming::series::{Bar, Line};
+use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::{Drawing, Series, hidden};
 use crate::domain::over_time::OverTime;
 use crate::domain::stage::Stage;
-use crate::islands::chart::data::{Band, stage_of_series};
+use crate::islands::chart::data::{Band, Size, stage_of_series};
 use crate::islands::chart::palette::Palette;
 
 /// Height below the columns for the hours and for the slider, as in the style sheet.
 const AXIS: i32 = 26;
-const SLIDER: f64 = 14.0;
+const SLIDER: i32 = 14;
 
-pub fn drawing(traffic: &OverTime, bands: &[Band], palette: &Palette) -> Drawing {
+/// Zooms along the axis. charming's has neither height nor a way to leave out its shadow and its handle.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Slider {
+    #[serde(rename = "type")]
+    type_: &'static str,
+    /// What is cut off at an end of the axis is cut off, and not left out.
+    filter_mode: &'static str,
+    left: i32,
+    right: i32,
+    bottom: i32,
+    height: i32,
+    show_data_shadow: bool,
+    show_detail: bool,
+    brush_select: bool,
+    move_handle_size: i32,
+    border_color: String,
+    filler_color: String,
+    background_color: &'static str,
+}
+
+impl Slider {
+    fn new(palette: &Palette) -> Slider {
+        Slider {
+            type_: "slider",
+            filter_mode: "none",
+            left: 6,
+            right: 6,
+            bottom: 0,
+            height: SLIDER - 4,
+            show_data_shadow: false,
+            show_detail: false,
+            brush_select: false,
+            move_handle_size: 0,
+            border_color: palette.colour("rule"),
+            filler_color: palette.colour("rule"),
+            background_color: "transparent",
+        }
+    }
+}
+
+pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette) -> Drawing {
     let columns = (0..Stage::ALL.len()).filter_map(stage_of_series);
     let mut series: Vec<_> =
         columns.map(|stage| Series::Bar(Box::new(column(traffic, stage, palette)))).collect();
-    series.push(Series::Line(Box::new(shut(traffic, bands, palette))));
+    let mut names: Vec<&str> = bands.iter().map(|band| band.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for (line, name) in names.into_iter().enumerate() {
+        let bands: Vec<&Band> = bands.iter().filter(|band| band.name == name).collect();
+        series.push(Series::Line(Box::new(shut(traffic, &bands, line, palette))));
+    }
     let soft = Color::from(palette.colour("soft"));
     let hours = AxisLabel::new().color(soft.clone()).font_size(12.0).formatter(hours(traffic));
     let time = Axis::new()
@@ -35,16 +83,7 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], palette: &Palette) -> Drawing
         .axis_tick(AxisTick::new().show(false))
         .axis_line(AxisLine::new().show(false))
         .split_line(SplitLine::new().show(false));
-    let slider = DataZoom::new()
-        .type_(DataZoomType::Slider)
-        // What is cut off at an end of the axis is cut off, and not left out.
-        .filter_mode(FilterMode::None)
-        .left(0)
-        .right(0)
-        .bottom(0)
-        .border_color(Color::from(palette.colour("rule")))
-        .filler_color(Color::from(palette.colour("rule")))
-        .background_color(Color::from("transparent"));
+    let slider = (size == Size::Whole).then(|| Slider::new(palette));
     let pointer = AxisPointer::new()
         .type_(AxisPointerType::Line)
         .line_style(LineStyle::new().color(palette.colour("edge")));
@@ -54,10 +93,14 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], palette: &Palette) -> Drawing
         .background_color(Color::from(palette.colour("ink")))
         .border_width(0.0);
     Drawing {
-        grid: Some(Grid::new().left(0).right(0).top(0).bottom(AXIS + SLIDER as i32)),
+        grid: Some(Grid::new().left(0).right(0).top(0).bottom(if slider.is_some() {
+            AXIS + SLIDER
+        } else {
+            AXIS
+        })),
         x_axis: Some(time),
         y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(traffic.top()))),
-        data_zoom: Some(slider),
+        data_zoom: slider,
         tooltip,
         ..Drawing::of(series, palette)
     }
@@ -70,6 +113,7 @@ fn column(traffic: &OverTime, stage: Stage, palette: &Palette) -> Bar {
         DataPoint::from(vec![CompositeValue::from(middle), traffic.rate(point, stage).into()])
     };
     Bar::new()
+        .id(stage.name())
         .name(stage.title())
         .stack("traffic")
         .bar_width("92%")
@@ -78,28 +122,40 @@ fn column(traffic: &OverTime, stage: Stage, palette: &Palette) -> Bar {
         .data((0..traffic.points.len()).map(point).collect::<Vec<_>>())
 }
 
-/// Bands belong to a series in ECharts: one without a line.
-fn shut(traffic: &OverTime, bands: &[Band], palette: &Palette) -> Line {
+/// The bands of one upstream, its name at the first of them, in a line of its own. They belong to a series in ECharts: one
+/// that is not drawn.
+fn shut(traffic: &OverTime, bands: &[&Band], line: usize, palette: &Palette) -> Line {
     let edge = |name: &str, at: i64| MarkAreaData::new().name(name).x_axis(iso(at));
-    let bands = bands.iter().map(|band| {
-        let name = format!("{}: door shut", band.name);
-        (edge(&name, band.from), edge("", band.to))
-    });
+    let areas: Vec<_> = bands
+        .iter()
+        .enumerate()
+        .map(|(n, band)| {
+            let words = if n == 0 { band.words() } else { String::new() };
+            (edge(&words, band.from), edge("", band.to))
+        })
+        .collect();
+    // Where there is more room beside it.
+    let place = match bands.first().is_some_and(|band| band.is_late(traffic)) {
+        true => LabelPosition::InsideTopRight,
+        false => LabelPosition::InsideTopLeft,
+    };
     let label = Label::new()
         .show(true)
-        .position(LabelPosition::InsideTopLeft)
+        .position(place)
+        .offset((0.0, line as f64 * 16.0))
         .color(Color::from(palette.colour("soft")))
         .font_size(12.0);
     let area = MarkArea::new()
         .silent(true)
         .label(label)
         .item_style(ItemStyle::new().color(Color::from(palette.colour("breaker"))).opacity(0.16))
-        .data(bands.collect());
+        .data(areas);
     let ends = [traffic.window.from, traffic.window.to].map(|at| {
         let at = milliseconds(at.unix_timestamp());
         DataPoint::from(vec![CompositeValue::from(at), 0.0.into()])
     });
     Line::new()
+        .id(format!("shut-{line}"))
         .silent(true)
         .symbol(Symbol::None)
         .line_style(LineStyle::new().width(0.0))
