@@ -12,6 +12,23 @@ test('the cache says what it saved, and why it did not', async ({ page }) => {
   await pictures(page, 'cache');
 });
 
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('an operator purges, and is told what cannot be', async ({ page }) => {
+    await page.goto(url('/ops/cache?last=6h'));
+    await page.getByLabel('Path or tag').fill('/orders/7');
+    await page.getByRole('button', { name: 'Purge' }).click();
+    await expect(page.getByRole('alert')).toContainText('a path behind the gateway begins with /api/');
+    await page.getByLabel('Path or tag').fill('/api/orders/7');
+    await page.getByRole('button', { name: 'Purge' }).click();
+    await expect(page).toHaveURL(url('/ops/cache?last=6h'));
+    await expect(page.locator('.purges tbody tr').first()).toContainText('/api/orders/7');
+    await expect(page.locator('.purges tbody tr').first()).toContainText('ada@example.com');
+    await expect(page.getByRole('alert')).toBeEmpty();
+  });
+});
+
 test('latency is told by stage, route and time', async ({ page }) => {
   await page.goto(url('/ops/latency?last=6h&live=off'));
   await expect(page.locator('.verdict')).toContainText(/Half of|95 % of/);

@@ -1,11 +1,13 @@
 //! `/ops/cache`: whether it earns its keep, route by route.
 
 pub mod api;
+mod purge;
 mod routes;
 
 use leptos::prelude::*;
 
-use self::api::CacheShown;
+use self::api::{CacheShown, PurgeCache};
+use self::purge::Purges;
 use self::routes::Routes;
 use crate::cache_use::CacheUse;
 use crate::domain::numbers::{grouped, percent, span_words};
@@ -16,17 +18,21 @@ use crate::widgets::address::Address;
 pub fn Cache() -> impl IntoView {
     let address = Address::current();
     let span = address.span().to_string();
+    // What the form without scripts was answered, by way of the address.
+    let purge = ServerAction::<PurgeCache>::new();
+    let problem = purge.value().get_untracked().and_then(Result::err).map(|error| error.to_string());
     let fetch = async {
         let shown = api::ops_cache(span).await?;
         Ok((Some(shown.window), shown))
     };
     Screen::new("Cache", "/ops/cache").asks("What did the cache save?").show(fetch, move |shown, _| {
-        let CacheShown { routes, .. } = shown;
+        let CacheShown { routes, purges, now, .. } = shown;
         let requests = address.elsewhere("/ops/requests");
         let marked = address.get("route").map(str::to_owned);
         view! {
             <p class="verdict">{headline(&routes)}</p>
             <Routes routes=routes requests=requests marked=marked/>
+            <Purges purges=purges now=now problem=problem/>
         }
         .into_any()
     })

@@ -131,7 +131,7 @@ async fn every_server_function_but_the_doors_asks_who_is_calling() {
         let function = path.trim_start_matches("/_fn/");
         if !open.contains(&function) {
             // Every argument that one of them takes: an incomplete form is refused before anybody is asked for.
-            let form = "span=1h&page=0&id=1&name=a&days=7&routes=&overlap=0&email=a%40b.example&upstream=1&generation=1&minutes=1";
+            let form = "span=1h&page=0&id=1&name=a&days=7&routes=&overlap=0&email=a%40b.example&upstream=1&generation=1&minutes=1&kind=tag&target=a";
             let answer = portal.call(function, "", form).await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{function}: {}", answer.body);
             guarded += 1;
