@@ -32,6 +32,13 @@ struct Page {
     variants: Vec<Arc<Stored>>,
 }
 
+impl Page {
+    fn has_tag(&self, tag: &str) -> bool {
+        let mut tags = self.variants.iter().flat_map(|stored| &stored.tags);
+        tags.any(|other| other.eq_ignore_ascii_case(tag))
+    }
+}
+
 #[derive(Clone)]
 pub struct Store {
     by_uri: Cache<UriKey, Arc<Page>>,
@@ -152,20 +159,11 @@ impl Store {
     pub fn purge(&self, target: Option<&Target>, now: Micros) {
         self.purged_at.fetch_max(now, Ordering::AcqRel);
         let Some(target) = target else { return self.by_uri.invalidate_all() };
-        let is_meant: Box<dyn Fn(&UriKey, &Page) -> bool> = match target {
-            Target::Url(url) => {
-                let question = Question::of(url);
-                Box::new(move |uri: &UriKey, _: &Page| uri.is_of(&question))
-            }
-            Target::Prefix(prefix) => {
-                Box::new(move |_: &UriKey, page: &Page| page.path.starts_with(prefix.as_str()))
-            }
-            Target::Tag(tag) => {
-                let tag = tag.to_ascii_lowercase();
-                Box::new(move |_: &UriKey, page: &Page| {
-                    page.variants.iter().any(|stored| stored.tags.iter().any(|other| **other == *tag))
-                })
-            }
+        let question = Question::of(target.text());
+        let is_meant = |uri: &UriKey, page: &Page| match target {
+            Target::Url(_) => uri.is_of(&question),
+            Target::Prefix(prefix) => page.path.starts_with(prefix.as_str()),
+            Target::Tag(tag) => page.has_tag(tag),
         };
         for (uri, page) in &self.by_uri {
             if is_meant(&uri, &page) {
