@@ -7,7 +7,7 @@ SITE := target/site/assets.json
 SITE_SOURCES := $(shell find style public end2end/setup -type f) end2end/package-lock.json
 export WASM_BINDGEN := $(shell [ -x .tools/bin/wasm-bindgen ] && echo $(CURDIR)/.tools/bin/wasm-bindgen || echo wasm-bindgen)
 
-.PHONY: help run build test lint demo bench clean need server browser always
+.PHONY: help run build test lint demo screenshots bench clean need server browser always
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ lint: ## rustfmt and clippy, warnings are errors
 
 demo: build ## Real requests from a demo's partners through the gateway, for pages with life in them
 	@exec end2end/setup/demo.sh
+
+screenshots: build ## Take the README's pictures again, from a demo
+	@end2end/setup/need.sh test
+	@node end2end/screenshots/take.mjs
 
 bench: build ## Requests a second, beside nginx
 	@exec end2end/bench/run.sh

@@ -7,10 +7,12 @@ export const invitation = () => process.env.TOLL_E2E_INVITATION;
 
 /// Like Playwright's, but a test fails if its page logged an error.
 export const test = base.extend({
-  page: async ({ page }, use) => {
+  page: async ({ page, javaScriptEnabled }, use) => {
     const complaints = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => {
+      // Without scripts nobody uses the module that the page asks for early.
+      if (!javaScriptEnabled && /preloaded using link preload but not used/.test(message.text())) return;
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });
     await use(page);
@@ -26,6 +28,8 @@ export async function expectAccessible(page) {
 
 /// Pictures in artefacts/, at three widths in light and dark, for people to look at; axe looks at each.
 export async function pictures(page, name) {
+  // Six times axe and a picture of the whole page: slow where the machine has other work.
+  base.setTimeout(180_000);
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     for (const width of [1440, 768, 390]) {
