@@ -7,10 +7,10 @@ SITE := target/site/assets.json
 SITE_SOURCES := $(shell find style public end2end/setup -type f) end2end/package-lock.json
 export WASM_BINDGEN := $(shell [ -x .tools/bin/wasm-bindgen ] && echo $(CURDIR)/.tools/bin/wasm-bindgen || echo wasm-bindgen)
 
-.PHONY: help run build test lint demo screenshots bench clean need server browser always
+.PHONY: help run build test lint demo screenshots bench bench-screens clean need server browser always
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Install what is missing, build, serve on http://127.0.0.1:8080
 	@exec target/release/toll serve
@@ -33,6 +33,10 @@ screenshots: build ## Take the README's pictures again, from a demo
 
 bench: build ## Requests a second, beside nginx
 	@exec end2end/bench/run.sh
+
+bench-screens: build ## Milliseconds of the server for each screen, 30 days of 1,000 keys
+	@cargo build --release -p server --example past
+	@exec end2end/bench/screens.sh
 
 clean: ## Forget what was built (the installed tools stay)
 	cargo clean

@@ -12,11 +12,17 @@ use crate::domain::window::{Grain, Window};
 
 pub mod audit;
 mod bucket;
+mod by_partner;
 mod by_route;
 mod recount;
+mod routes;
+mod upstreams;
 
 pub use bucket::quota_now;
+pub use by_partner::{PartnerEnds, ends_of, most_refused};
 pub use by_route::by_route;
+pub use routes::routes;
+pub use upstreams::{UpstreamHealth, upstreams};
 
 /// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
 /// journal is found. Seconds.
@@ -61,28 +67,27 @@ async fn lines(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Resu
             grain.name()
         )
     });
-    let sums = |names: &[&str]| {
-        names.iter().map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>().join(", ")
-    };
-    let measures = [
-        "requests",
-        "upstream_calls",
-        "metered_locally",
-        "b0",
-        "b1",
-        "b2",
-        "b3",
-        "b4",
-        "b5",
-        "b6",
-        "b7",
-        "b8",
-    ];
     let select = format!(
         "select stage, outcome, reached, status_class, {} from ({pieces}) as piece group by 1, 2, 3, 4",
-        sums(&measures)
+        sums(&MEASURES)
     );
     sqlx::query(AssertSqlSafe(select)).bind(of.partner).bind(of.route).fetch_all(db).await
+}
+
+/// What is summed for a funnel.
+const MEASURES: [&str; 12] =
+    ["requests", "upstream_calls", "metered_locally", "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"];
+
+fn sums(names: &[&str]) -> String {
+    names.iter().map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Stage, whether the upstream was reached, and how many requests.
+fn ended(row: &PgRow) -> sqlx::Result<(Stage, bool, u64)> {
+    let code = row.try_get("stage")?;
+    let stage = Stage::from_code(code)
+        .ok_or_else(|| sqlx::Error::Decode(format!("stage {code} is of another version of Toll").into()))?;
+    Ok((stage, row.try_get("reached")?, row.try_get::<i64, _>("requests")? as u64))
 }
 
 fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {

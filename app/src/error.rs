@@ -64,6 +64,7 @@ mod on_the_server {
 
     use super::Error;
     use crate::keys::KeyError;
+    use crate::manifest::edit::EditError;
 
     impl Error {
         /// Logs the cause, here and only here, and keeps it from the browser.
@@ -79,6 +80,15 @@ mod on_the_server {
                 KeyError::Database(cause) => Error::internal(cause),
                 KeyError::NotFound(_) | KeyError::NoPartner(_) => Error::NotFound,
                 told => Error::Invalid(sentence(&told.to_string())),
+            }
+        }
+    }
+
+    impl From<EditError> for Error {
+        fn from(cause: EditError) -> Error {
+            match cause {
+                EditError::Database(cause) => Error::internal(cause),
+                EditError::Wrong(told) => Error::Invalid(told),
             }
         }
     }

@@ -15,13 +15,19 @@ pub mod breakers;
 #[cfg(feature = "ssr")]
 pub mod cache_use;
 #[cfg(feature = "ssr")]
+pub mod changes;
+#[cfg(feature = "ssr")]
 pub mod evidence;
 #[cfg(feature = "ssr")]
 pub mod keys;
 #[cfg(feature = "ssr")]
 pub mod latency;
 #[cfg(feature = "ssr")]
+pub mod manifest;
+#[cfg(feature = "ssr")]
 pub mod over_time;
+#[cfg(feature = "ssr")]
+pub mod partners;
 #[cfg(feature = "ssr")]
 pub mod people;
 #[cfg(feature = "ssr")]
@@ -44,6 +50,8 @@ pub mod sheets;
 mod shell;
 #[cfg(feature = "ssr")]
 pub mod site;
+#[cfg(feature = "ssr")]
+pub mod units;
 #[cfg(feature = "ssr")]
 pub mod widgets;
 

@@ -5,7 +5,15 @@ use http::request::Parts;
 use leptos::prelude::use_context;
 
 /// The pages that take a form, as the router writes their paths.
-pub const PAGES: [&str; 3] = ["/portal/keys/new", "/portal/keys/{id}/{act}", "/portal/people"];
+pub const PAGES: [&str; 7] = [
+    "/portal/keys/new",
+    "/portal/keys/{id}/{act}",
+    "/portal/people",
+    "/ops/partners/new",
+    "/ops/partners/{slug}",
+    "/ops/routes/new",
+    "/ops/routes/{name}",
+];
 
 /// The fields of the form that this page is the answer to. Put into the request's extensions by the router.
 #[derive(Clone)]

@@ -1,10 +1,12 @@
 //! Telling all nodes to forget what they have stored. Nodes follow the table in the order of its numbers; a notice makes
 //! them look at once, and a poll twice a second finds what a lost notice told.
 
+use serde_json::json;
 use sqlx::postgres::PgRow;
 use sqlx::{PgPool, Row};
 
 use crate::announce::{Change, announce};
+use crate::changes::{self, By, What};
 use crate::domain::purge::{Purge, Target};
 
 /// Has every node forget `target` within a second. `by`: who asks, an operator's email or a command.
@@ -28,6 +30,8 @@ pub async fn purge(db: &PgPool, target: &Target, by: &str) -> sqlx::Result<Purge
     .bind(by)
     .fetch_one(&mut *tx)
     .await?;
+    let after = json!({ "forgotten": target.kind() });
+    changes::record(&mut tx, By(by), What::Cache, &target.text(), None, Some(after)).await?;
     announce(&mut tx, Change::Purge).await?;
     tx.commit().await?;
     read(&row)

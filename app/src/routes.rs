@@ -5,6 +5,7 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
+use crate::screens::audit::OpsAudit;
 use crate::screens::cache::Cache;
 use crate::screens::docs::Docs;
 use crate::screens::invite::Invite;
@@ -13,10 +14,15 @@ use crate::screens::keys::change::ChangeKey;
 use crate::screens::keys::create::CreateKey;
 use crate::screens::latency::Latency;
 use crate::screens::ops::Ops;
+use crate::screens::partners::Partners;
+use crate::screens::partners::create::CreatePartner;
+use crate::screens::partners::one::OnePartner;
 use crate::screens::people::People;
 use crate::screens::portal::Portal;
 use crate::screens::receipt::ReceiptPage;
 use crate::screens::requests::Requests;
+use crate::screens::routes::OpsRoutes;
+use crate::screens::routes::change::{ChangeRoute, CreateRoute};
 use crate::screens::sign_in::SignIn;
 use crate::screens::upstreams::Upstreams;
 use crate::widgets::failed::NotFound;
@@ -32,6 +38,13 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/") view=SignIn ssr=SsrMode::Async/>
                 <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
                 <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
+                <Route path=path!("/ops/partners") view=Partners ssr=SsrMode::Async/>
+                <Route path=path!("/ops/partners/new") view=CreatePartner ssr=SsrMode::Async/>
+                <Route path=path!("/ops/partners/:slug") view=OnePartner ssr=SsrMode::Async/>
+                <Route path=path!("/ops/routes") view=OpsRoutes ssr=SsrMode::Async/>
+                <Route path=path!("/ops/routes/new") view=CreateRoute ssr=SsrMode::Async/>
+                <Route path=path!("/ops/routes/:name") view=ChangeRoute ssr=SsrMode::Async/>
+                <Route path=path!("/ops/audit") view=OpsAudit ssr=SsrMode::Async/>
                 <Route path=path!("/ops/upstreams") view=Upstreams ssr=SsrMode::Async/>
                 <Route path=path!("/ops/cache") view=Cache ssr=SsrMode::Async/>
                 <Route path=path!("/ops/latency") view=Latency ssr=SsrMode::Async/>

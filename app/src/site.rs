@@ -6,6 +6,8 @@ use leptos::prelude::use_context;
 use serde::Deserialize;
 use sqlx::PgPool;
 
+use crate::domain::span::Span;
+use crate::domain::window::{Window, WindowError};
 use crate::error::Error;
 
 /// Handed to every page and server function as context.
@@ -46,6 +48,12 @@ impl Site {
     /// The database's clock, by which the books are kept.
     pub async fn now(&self) -> Result<time::OffsetDateTime, Error> {
         Ok(sqlx::query_scalar("select now()").fetch_one(&self.db).await?)
+    }
+
+    /// The window that a screen's `span` names now.
+    pub async fn window(&self, span: &str) -> Result<Window, Error> {
+        let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
+        Ok(span.window(self.now().await?))
     }
 
     /// Where requests come in.

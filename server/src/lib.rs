@@ -10,7 +10,6 @@ pub mod follow;
 pub mod gateway;
 pub mod ledger;
 pub mod listener;
-pub mod manifest;
 pub mod node;
 pub mod pipeline;
 pub mod portal;
@@ -19,4 +18,6 @@ pub mod refusal;
 pub mod stages;
 pub mod store;
 pub mod telemetry;
-pub mod units;
+
+// Screens read and write catalogs as commands do.
+pub use app::{manifest, units};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Row};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -30,7 +30,7 @@ pub struct Audit {
 }
 
 /// Up to when a node has shipped.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NodeState {
     pub identity: Uuid,
     pub host: String,
@@ -41,7 +41,7 @@ pub struct NodeState {
     pub open: i64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Life {
     Living,
@@ -120,7 +120,8 @@ impl Kept {
     }
 }
 
-async fn nodes(db: &mut PgConnection) -> sqlx::Result<Vec<NodeState>> {
+/// All nodes that ever were, the oldest first.
+pub async fn nodes(db: &mut PgConnection) -> sqlx::Result<Vec<NodeState>> {
     let rows = sqlx::query(
         "select identity, host, heartbeat_at, stopped_at is not null as stopped,
              heartbeat_at > now() - make_interval(secs => $1) as living,

@@ -4,39 +4,24 @@ use std::collections::BTreeMap;
 
 use sqlx::{AssertSqlSafe, PgPool, Row};
 
-use super::{add, union};
+use super::{MEASURES, add, sums, union};
 use crate::domain::funnel::{Counts, Funnel};
 use crate::domain::window::Window;
 
 /// Each route that the partner called, by name, busiest first. What named no route never had a key read, so it is nobody's.
 pub async fn by_route(db: &PgPool, window: Window, partner: i64) -> sqlx::Result<Vec<(String, Funnel)>> {
-    let measures = [
-        "requests",
-        "upstream_calls",
-        "metered_locally",
-        "b0",
-        "b1",
-        "b2",
-        "b3",
-        "b4",
-        "b5",
-        "b6",
-        "b7",
-        "b8",
-    ];
     let pieces = union(window, |grain| {
         format!(
             "select route_id, stage, outcome, reached, status_class, {} from rollup_{} where partner_id = $1",
-            measures.join(", "),
+            MEASURES.join(", "),
             grain.name()
         )
     });
-    let sums: Vec<_> = measures.iter().map(|name| format!("sum({name})::bigint as {name}")).collect();
     let select = format!(
         "select coalesce(route.name, '') as route, stage, outcome, reached, status_class, {}
          from ({pieces}) as piece left join route on route.id = piece.route_id
          group by 1, 2, 3, 4, 5",
-        sums.join(", ")
+        sums(&MEASURES)
     );
     let mut routes = BTreeMap::<String, Counts>::new();
     for row in sqlx::query(AssertSqlSafe(select)).bind(partner).fetch_all(db).await? {

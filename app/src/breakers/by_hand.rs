@@ -1,8 +1,11 @@
 //! An operator at the door.
 
+use serde_json::json;
 use sqlx::PgPool;
 use sqlx::postgres::types::PgInterval;
 use time::Duration;
+
+use crate::changes::{self, By, What};
 
 /// What is done to a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,17 @@ pub async fn by_hand(
     .execute(&mut *tx)
     .await?
     .rows_affected();
+    if moved == 1 {
+        let name: String = sqlx::query_scalar("select name from upstream where id = $1")
+            .bind(upstream)
+            .fetch_one(&mut *tx)
+            .await?;
+        let after = match hand {
+            Hand::Open(hold) => json!({ "state": "open", "for": words(hold) }),
+            Hand::Close => json!({ "state": "closed" }),
+        };
+        changes::record(&mut tx, By(who), What::Breaker, &name, None, Some(after)).await?;
+    }
     sqlx::query("select pg_notify('toll', 'breaker ' || $1::bigint)")
         .bind(upstream)
         .execute(&mut *tx)

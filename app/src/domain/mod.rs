@@ -3,6 +3,8 @@
 pub mod advice;
 pub mod api_key;
 pub mod cache_miss;
+pub mod change;
+pub mod ends;
 pub mod funnel;
 pub mod histogram;
 pub mod key_text;

@@ -1,15 +1,18 @@
 //! Ending, replacing and renaming a key.
 
+use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use super::create::{NewKey, insert, lock};
-use super::{KeyError, LONGEST_OVERLAP, MadeKey, announce_key, check_name, list};
+use super::{KeyError, LONGEST_OVERLAP, MadeKey, announce_key, check_name, list, note};
+use crate::changes::By;
 use crate::domain::api_key::{ApiKey, KeyState};
 
 /// Ends the key now, an overlap included. One that has ended stays as it is.
-pub async fn revoke(db: &PgPool, scope: Option<i64>, id: i64) -> Result<ApiKey, KeyError> {
+pub async fn revoke(db: &PgPool, by: By<'_>, scope: Option<i64>, id: i64) -> Result<ApiKey, KeyError> {
     let mut tx = db.begin().await?;
+    let before = list::one(&mut tx, scope, id).await?;
     let hash: Option<[u8; 32]> = sqlx::query_scalar(
         "update api_key set revoked_at = now()
          where id = $1 and ($2::bigint is null or partner_id = $2) and (revoked_at is null or revoked_at > now())
@@ -21,6 +24,7 @@ pub async fn revoke(db: &PgPool, scope: Option<i64>, id: i64) -> Result<ApiKey, 
     .await?;
     let key = list::one(&mut tx, scope, id).await?;
     if let Some(hash) = hash {
+        note(&mut tx, by, &key, Some(state(before.state)), Some(state(key.state))).await?;
         announce_key(&mut tx, hash).await?;
     }
     tx.commit().await?;
@@ -28,9 +32,16 @@ pub async fn revoke(db: &PgPool, scope: Option<i64>, id: i64) -> Result<ApiKey, 
 }
 
 /// Gives the key another name.
-pub async fn rename(db: &PgPool, scope: Option<i64>, id: i64, name: &str) -> Result<ApiKey, KeyError> {
+pub async fn rename(
+    db: &PgPool,
+    by: By<'_>,
+    scope: Option<i64>,
+    id: i64,
+    name: &str,
+) -> Result<ApiKey, KeyError> {
     check_name(name)?;
     let mut tx = db.begin().await?;
+    let before = list::one(&mut tx, scope, id).await?;
     let hash: Option<[u8; 32]> = sqlx::query_scalar(
         "update api_key set name = $3 where id = $1 and ($2::bigint is null or partner_id = $2)
          returning hash",
@@ -42,6 +53,10 @@ pub async fn rename(db: &PgPool, scope: Option<i64>, id: i64, name: &str) -> Res
     .await?;
     let hash = hash.ok_or(KeyError::NotFound(id))?;
     let key = list::one(&mut tx, scope, id).await?;
+    if before.name != key.name {
+        let names = (json!({ "name": before.name }), json!({ "name": key.name }));
+        note(&mut tx, by, &before, Some(names.0), Some(names.1)).await?;
+    }
     announce_key(&mut tx, hash).await?;
     tx.commit().await?;
     Ok(key)
@@ -51,6 +66,7 @@ pub async fn rename(db: &PgPool, scope: Option<i64>, id: i64, name: &str) -> Res
 /// Both count as one towards the plan's limit, so a key has one successor, and that one waits with its own.
 pub async fn rotate(
     db: &PgPool,
+    by: By<'_>,
     scope: Option<i64>,
     id: i64,
     overlap: Duration,
@@ -100,8 +116,14 @@ pub async fn rotate(
     let lasted = |expires: OffsetDateTime| expires - old.created_at;
     let new =
         NewKey { name: &old.name, expires_in: old.expires_at.map(lasted), routes: old.routes.as_deref() };
-    let made = insert(&mut tx, partner, new, Some(id)).await?;
+    let rotated = list::one(&mut tx, scope, id).await?;
+    note(&mut tx, by, &old, Some(state(old.state)), Some(state(rotated.state))).await?;
+    let made = insert(&mut tx, by, partner, new, Some(id)).await?;
     announce_key(&mut tx, hash).await?;
     tx.commit().await?;
     Ok(made)
+}
+
+fn state(state: KeyState) -> Value {
+    json!({ "state": state.word() })
 }

@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool, Row};
 use time::Duration;
 
-use super::{Allowance, KeyError, LONGEST_EXPIRY, MadeKey, announce_key, check_name, list};
+use super::{Allowance, KeyError, LONGEST_EXPIRY, MadeKey, announce_key, check_name, described, list, note};
+use crate::changes::By;
 use crate::domain::key_text;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +19,7 @@ pub struct NewKey<'a> {
 }
 
 /// Makes a key of the partner with this id. It can be called with as soon as this returns.
-pub async fn create(db: &PgPool, partner: i64, new: NewKey<'_>) -> Result<MadeKey, KeyError> {
+pub async fn create(db: &PgPool, by: By<'_>, partner: i64, new: NewKey<'_>) -> Result<MadeKey, KeyError> {
     check_name(new.name)?;
     if new.expires_in.is_some_and(|span| span <= Duration::ZERO || span > LONGEST_EXPIRY) {
         return Err(KeyError::BadExpiry);
@@ -31,7 +32,7 @@ pub async fn create(db: &PgPool, partner: i64, new: NewKey<'_>) -> Result<MadeKe
     if in_use(&mut tx, partner).await? >= i64::from(max) {
         return Err(KeyError::LimitReached { max });
     }
-    let made = insert(&mut tx, partner, new, None).await?;
+    let made = insert(&mut tx, by, partner, new, None).await?;
     tx.commit().await?;
     Ok(made)
 }
@@ -104,6 +105,7 @@ async fn check_routes(conn: &mut PgConnection, partner: i64, routes: &[String]) 
 /// Announces too, so it comes last in its transaction.
 pub(super) async fn insert(
     conn: &mut PgConnection,
+    by: By<'_>,
     partner: i64,
     new: NewKey<'_>,
     replaces: Option<i64>,
@@ -125,6 +127,7 @@ pub(super) async fn insert(
     .fetch_one(&mut *conn)
     .await?;
     let key = list::one(conn, Some(partner), row.try_get("id")?).await?;
+    note(conn, by, &key, None, Some(described(&key))).await?;
     announce_key(conn, hash).await?;
     Ok(MadeKey { key, text })
 }

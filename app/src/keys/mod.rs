@@ -10,8 +10,10 @@ mod usage;
 
 use std::fmt;
 
+use serde_json::{Value, json};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
+use time::format_description::well_known::Rfc3339;
 
 pub use change::{rename, revoke, rotate};
 pub use create::{NewKey, allowance, create};
@@ -19,6 +21,7 @@ pub use list::list;
 pub use usage::{Allowance, PAGE, usage};
 
 use crate::announce::{Change, announce};
+use crate::changes::{self, By, What};
 use crate::domain::api_key::ApiKey;
 
 /// Until when a key may be made to last, at most.
@@ -81,6 +84,23 @@ impl fmt::Debug for MadeKey {
 fn check_name(name: &str) -> Result<(), KeyError> {
     let fits = (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if fits && !name.trim().is_empty() { Ok(()) } else { Err(KeyError::BadName) }
+}
+
+/// For the audit: a key by its partner, its name and its start.
+async fn note(
+    conn: &mut PgConnection,
+    by: By<'_>,
+    key: &ApiKey,
+    before: Option<Value>,
+    after: Option<Value>,
+) -> sqlx::Result<()> {
+    let name = format!("{} of {} ({}…)", key.name, key.partner, key.start);
+    changes::record(conn, by, What::Key, &name, before, after).await
+}
+
+fn described(key: &ApiKey) -> Value {
+    let expires = key.expires_at.and_then(|at| at.format(&Rfc3339).ok());
+    json!({ "expires": expires, "routes": key.routes })
 }
 
 async fn announce_key(conn: &mut PgConnection, hash: [u8; 32]) -> sqlx::Result<()> {

@@ -1,9 +1,11 @@
 //! One-time links: whoever holds one sets a password and has an account. Good for 72 hours.
 
+use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
 use super::normal_email;
 use super::password::{self, PasswordError};
+use crate::changes::{self, By, What};
 use crate::session::store::{hash, new_token};
 
 const VALID_HOURS: i32 = 72;
@@ -54,7 +56,7 @@ pub fn link(public_url: &str, token: &str) -> String {
 }
 
 /// Invites an address and returns the link's token.
-pub async fn invite(db: &PgPool, email: &str, role: InviteAs) -> Result<String, InviteError> {
+pub async fn invite(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<String, InviteError> {
     let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
     let exists: bool = sqlx::query_scalar("select exists (select from person where email = $1)")
         .bind(&email)
@@ -63,15 +65,32 @@ pub async fn invite(db: &PgPool, email: &str, role: InviteAs) -> Result<String, 
     if exists {
         return Err(InviteError::Exists(email));
     }
-    let mut connection = db.acquire().await?;
-    Ok(insert(&mut connection, Some(&email), role).await?)
+    made(db, by, &email, role).await
+}
+
+/// Inserted, and written down.
+async fn made(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<String, InviteError> {
+    let mut transaction = db.begin().await?;
+    let token = insert(&mut transaction, Some(email), role).await?;
+    let after = match role {
+        InviteAs::Ops => json!({ "role": "ops" }),
+        InviteAs::Partner(id) => json!({ "role": "partner", "partner": slug(&mut transaction, id).await? }),
+    };
+    changes::record(&mut transaction, by, What::Invitation, email, None, Some(after)).await?;
+    transaction.commit().await?;
+    Ok(token)
 }
 
 /// Like [`invite`], but without a word on whether the address has an account already: for those who may not know. Who then
 /// uses the link is told to sign in instead.
-pub async fn invite_unasked(db: &PgPool, email: &str, role: InviteAs) -> Result<String, InviteError> {
+pub async fn invite_unasked(
+    db: &PgPool,
+    by: By<'_>,
+    email: &str,
+    role: InviteAs,
+) -> Result<String, InviteError> {
     let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
-    Ok(insert(&mut *db.acquire().await?, Some(&email), role).await?)
+    made(db, by, &email, role).await
 }
 
 /// While nobody has an account: a fresh link that makes the first operator, in place of any given out before.
@@ -106,6 +125,10 @@ async fn insert(db: &mut PgConnection, email: Option<&str>, role: InviteAs) -> s
     .execute(db)
     .await?;
     Ok(token)
+}
+
+async fn slug(db: &mut PgConnection, partner: i64) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar("select slug from partner where id = $1").bind(partner).fetch_optional(db).await
 }
 
 /// The invitation behind a token, if it can still be used.
@@ -157,6 +180,12 @@ pub async fn accept(db: &PgPool, token: &str, email: &str, password: &str) -> Re
     .fetch_optional(&mut *transaction)
     .await?;
     let person = person.ok_or(if is_first { AcceptError::Over } else { AcceptError::Exists })?;
+    let partner = match partner {
+        Some(id) => slug(&mut transaction, id).await?,
+        None => None,
+    };
+    let after = json!({ "role": role, "partner": partner });
+    changes::record(&mut transaction, By(&email), What::Person, &email, None, Some(after)).await?;
     transaction.commit().await?;
     Ok(person)
 }

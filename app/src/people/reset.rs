@@ -1,9 +1,11 @@
 //! A new password by a one-time link that an operator hands out. Good for 24 hours.
 
+use serde_json::json;
 use sqlx::PgPool;
 
 use super::normal_email;
 use super::password::{self, PasswordError};
+use crate::changes::{self, By, What};
 use crate::session::store::{hash, new_token};
 
 const VALID_HOURS: i32 = 24;
@@ -33,10 +35,11 @@ pub fn reset_link(public_url: &str, token: &str) -> String {
 
 /// A link's token for the person with this address, in place of any given out before. For operators only: it tells
 /// whether there is such a person, and who holds the link becomes that person.
-pub async fn issue(db: &PgPool, email: &str) -> Result<String, IssueError> {
+pub async fn issue(db: &PgPool, by: By<'_>, email: &str) -> Result<String, IssueError> {
     let unknown = || IssueError::Unknown(email.to_owned());
     let normal = normal_email(email).ok_or_else(unknown)?;
     let token = new_token();
+    let mut transaction = db.begin().await?;
     let issued = sqlx::query(
         "with person as (
              select id from person where email = $1
@@ -46,12 +49,18 @@ pub async fn issue(db: &PgPool, email: &str) -> Result<String, IssueError> {
          insert into password_reset (token_hash, person_id, expires_at)
          select $2, id, now() + make_interval(hours => $3) from person",
     )
-    .bind(normal)
+    .bind(&normal)
     .bind(hash(&token))
     .bind(VALID_HOURS)
-    .execute(db)
+    .execute(&mut *transaction)
     .await?;
-    if issued.rows_affected() == 1 { Ok(token) } else { Err(unknown()) }
+    if issued.rows_affected() != 1 {
+        return Err(unknown());
+    }
+    let after = json!({ "link": "handed out" });
+    changes::record(&mut transaction, by, What::Password, &normal, None, Some(after)).await?;
+    transaction.commit().await?;
+    Ok(token)
 }
 
 /// Whose password the link sets, if it can still be used.
@@ -81,11 +90,14 @@ pub async fn reset(db: &PgPool, token: &str, password: &str) -> Result<i64, Rese
     .fetch_optional(&mut *transaction)
     .await?;
     let person = person.ok_or(ResetError::Over)?;
-    sqlx::query("update person set password_hash = $2 where id = $1")
-        .bind(person)
-        .bind(password_hash)
-        .execute(&mut *transaction)
-        .await?;
+    let email: String =
+        sqlx::query_scalar("update person set password_hash = $2 where id = $1 returning email")
+            .bind(person)
+            .bind(password_hash)
+            .fetch_one(&mut *transaction)
+            .await?;
+    let after = json!({ "password": "set anew" });
+    changes::record(&mut transaction, By(&email), What::Password, &email, None, Some(after)).await?;
     for forget in [
         "delete from session where person_id = $1",
         "delete from device where person_id = $1",

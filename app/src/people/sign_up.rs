@@ -1,11 +1,13 @@
 //! Signing up by oneself, where a plan allows it: a new partner on that plan, and its first person.
 
 use rand::Rng;
+use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
 use super::normal_email;
 use super::password::{self, PasswordError};
 use crate::announce::{Change, announce};
+use crate::changes::{self, By, What};
 
 /// Sign-ups from one address within an hour.
 const BY_ADDRESS: i64 = 20;
@@ -82,6 +84,7 @@ pub async fn sign_up(db: &PgPool, form: SignUp<'_>, from: &str) -> Result<(), Si
     .bind(&password_hash)
     .execute(&mut *transaction)
     .await?;
+    written_down(&mut transaction, &email, partner).await?;
     // The same steps in either case: what they take tells nothing.
     if person.rows_affected() == 0 {
         sqlx::query("rollback to savepoint before_partner").execute(&mut *transaction).await?;
@@ -89,6 +92,20 @@ pub async fn sign_up(db: &PgPool, form: SignUp<'_>, from: &str) -> Result<(), Si
     announce(&mut transaction, Change::Catalog).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// In the name of whoever signs up.
+async fn written_down(conn: &mut PgConnection, email: &str, partner: i64) -> sqlx::Result<()> {
+    let (slug, name, plan): (String, String, String) = sqlx::query_as(
+        "select slug, partner.name, plan.name from partner join plan on plan.id = plan_id where partner.id = $1",
+    )
+    .bind(partner)
+    .fetch_one(&mut *conn)
+    .await?;
+    let as_partner = json!({ "name": name, "plan": plan });
+    changes::record(conn, By(email), What::Partner, &slug, None, Some(as_partner)).await?;
+    let as_person = json!({ "role": "partner", "partner": slug });
+    changes::record(conn, By(email), What::Person, email, None, Some(as_person)).await
 }
 
 /// Counts this sign-up among those of its address, which are kept as sign-ins without an account are.

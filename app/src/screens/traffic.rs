@@ -9,6 +9,7 @@ use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
 use crate::domain::over_time::OverTime;
 use crate::domain::span::Span;
+use crate::domain::verdict::Verdict;
 use crate::domain::window::WindowError;
 use crate::error::Error;
 use crate::islands::chart::data::Band;
@@ -20,6 +21,7 @@ use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
 use crate::widgets::traffic_chart::TrafficChart;
+use crate::widgets::verdicts::Verdicts;
 
 /// The numbers of one window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,16 +57,20 @@ pub async fn read(span: &str, partner: Option<i64>) -> Result<Traffic, Error> {
     })
 }
 
-/// Headline, books and charts.
+/// Headline, books and charts; `children` come between books and charts.
 #[component]
 pub fn TrafficView(
     traffic: Traffic,
+    /// Said in place of the headline, if there are any.
+    #[prop(optional)]
+    verdicts: Vec<Verdict>,
     /// The list of its requests, with the window.
     requests: Address,
+    #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {
     let Traffic { funnel, over_time, bands, gateway, is_live } = traffic;
     view! {
-        <p class="verdict">{headline(&funnel)}</p>
+        <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>
         {(funnel.arrived == 0).then(|| view! { <Empty gateway=gateway waits=is_live/> })}
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"<small>{beside_the_books(&funnel)}</small></h2>
@@ -73,6 +79,7 @@ pub fn TrafficView(
         <section>
             <TrafficChart traffic=over_time bands=bands behind=requests.clone()/>
         </section>
+        {children.map(|children| children())}
         <section class="two">
             <FunnelChart funnel=funnel.clone() behind=requests.clone()/>
             <LatencyHistogram latency=funnel.latency behind=requests/>

@@ -8,7 +8,9 @@ pub mod store;
 pub mod viewer;
 
 pub use cookie::COOKIE_NAMES;
-pub use request::{begin, client_address, device, end, require_ops, require_partner, viewer};
+pub use request::{
+    begin, client_address, device, end, require_colleague, require_ops, require_partner, viewer,
+};
 
 /// A person who has signed in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -54,10 +54,15 @@ pub async fn require_ops() -> Result<Viewer, Error> {
 
 /// First line of every server function of partners: the id of the partner whose person asks.
 pub async fn require_partner() -> Result<i64, Error> {
-    match viewer().await?.map(|viewer| viewer.role) {
-        Some(Role::Partner { id, .. }) => Ok(id),
-        Some(Role::Ops) => Err(Error::Forbidden),
-        None => Err(Error::SignedOut),
+    Ok(require_colleague().await?.0)
+}
+
+/// The same for what is written down in somebody's name: the partner's id, and the person.
+pub async fn require_colleague() -> Result<(i64, Viewer), Error> {
+    let viewer = viewer().await?.ok_or(Error::SignedOut)?;
+    match viewer.role {
+        Role::Partner { id, .. } => Ok((id, viewer)),
+        Role::Ops => Err(Error::Forbidden),
     }
 }
 

@@ -22,7 +22,12 @@ impl Address {
         let query = use_query_map().get_untracked();
         Address {
             path: use_location().pathname.get_untracked(),
-            query: query.into_iter().map(|(k, v)| (k.into(), v)).collect(),
+            // What a form that was refused left there is said once and goes into no link.
+            query: query
+                .into_iter()
+                .filter(|(k, _)| !k.starts_with("__"))
+                .map(|(k, v)| (k.into(), v))
+                .collect(),
         }
     }
 

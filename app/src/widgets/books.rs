@@ -53,7 +53,7 @@ impl Bar {
 }
 
 /// What a stage's line is called.
-fn stage_line(stage: Stage) -> &'static str {
+pub fn stage_line(stage: Stage) -> &'static str {
     match stage {
         Stage::Route => "No route",
         Stage::Key => "No key",

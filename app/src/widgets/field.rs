@@ -13,13 +13,17 @@ pub fn Field(
     #[prop(optional)] hint: Option<String>,
     #[prop(optional)] min_length: Option<usize>,
     #[prop(optional)] autofocus: bool,
+    /// What it says to begin with.
+    #[prop(optional)]
+    value: Option<String>,
+    #[prop(default = true)] required: bool,
 ) -> impl IntoView {
     let hint_id = hint.is_some().then(|| format!("{name}-hint"));
     view! {
         <div class="field">
             <label for=name>{label}</label>
             <input
-                id=name name=name type=kind autocomplete=autocomplete required=true autofocus=autofocus
+                id=name name=name type=kind autocomplete=autocomplete value=value required=required autofocus=autofocus
                 minlength=min_length.map(|n| n.to_string()) aria-describedby=hint_id.clone()
             />
             {hint.map(|hint| view! { <p class="hint" id=hint_id>{hint}</p> })}

@@ -15,10 +15,13 @@ pub fn Header(
     let pages: &[_] = match viewer.role {
         Role::Ops => &[
             ("/ops", "Overview"),
+            ("/ops/partners", "Partners"),
+            ("/ops/routes", "Routes"),
             ("/ops/upstreams", "Upstreams"),
             ("/ops/cache", "Cache"),
             ("/ops/latency", "Latency"),
             ("/ops/requests", "Requests"),
+            ("/ops/audit", "Audit"),
         ],
         Role::Partner { .. } => &[
             ("/portal", "My traffic"),

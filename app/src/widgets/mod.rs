@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod books;
+pub mod choice;
 pub mod ends;
 pub mod failed;
 pub mod field;
@@ -11,9 +12,12 @@ pub mod header;
 pub mod headline;
 pub mod histogram;
 pub mod latency_map;
+pub mod mini_funnel;
+pub mod pager;
 pub mod request_filter;
 pub mod request_table;
 pub mod snippet;
 pub mod stills;
 pub mod traffic_chart;
+pub mod verdicts;
 pub mod window_picker;

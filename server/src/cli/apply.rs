@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use app::changes::By;
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -39,7 +40,7 @@ pub async fn run(args: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     };
-    let options = Options { dry_run: args.dry_run, prune: args.prune };
+    let options = Options { dry_run: args.dry_run, prune: args.prune, by: By("toll apply") };
     match apply(db, &file::read(&text), options).await {
         Ok(difference) => {
             let printed =
@@ -71,7 +72,7 @@ fn read(file: &Path) -> std::io::Result<Result<String, usize>> {
     }))
 }
 
-fn as_text(difference: &Difference, options: Options) -> String {
+fn as_text(difference: &Difference, options: Options<'_>) -> String {
     let mut text = difference.to_string();
     text += &match (difference.is_empty(), options.dry_run) {
         (true, _) => "nothing to change\n".to_owned(),
@@ -91,7 +92,7 @@ fn as_text(difference: &Difference, options: Options) -> String {
     text
 }
 
-fn as_json(difference: &Difference, options: Options) -> String {
+fn as_json(difference: &Difference, options: Options<'_>) -> String {
     let applied = !options.dry_run && !difference.is_empty();
     let value = json!({
         "dry_run": options.dry_run,

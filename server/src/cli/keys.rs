@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use app::changes::By;
 use app::domain::api_key::ApiKey;
 use app::keys::{self, MadeKey, NewKey};
 use serde_json::json;
@@ -12,6 +13,8 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use crate::units;
+
+const BY: By<'_> = By("toll keys");
 
 /// Make, list, revoke and rotate API keys
 #[derive(Debug, clap::Args)]
@@ -74,11 +77,11 @@ pub async fn run(args: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
         Command::Create { partner, name, expires, json } => {
             let partner = keys::partner_by_slug(db, &partner).await?;
             let new = NewKey { name: &name, expires_in: expires, routes: None };
-            show(&keys::create(db, partner, new).await?, json)
+            show(&keys::create(db, BY, partner, new).await?, json)
         }
-        Command::Rotate { id, overlap, json } => show(&keys::rotate(db, None, id, overlap).await?, json),
+        Command::Rotate { id, overlap, json } => show(&keys::rotate(db, BY, None, id, overlap).await?, json),
         Command::Revoke { id } => {
-            let key = keys::revoke(db, None, id).await?;
+            let key = keys::revoke(db, BY, None, id).await?;
             format!("key {id} ({}…, {:?}) of {} is {}\n", key.start, key.name, key.partner, key.state.word())
         }
         Command::List { partner, json } => {

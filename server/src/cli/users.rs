@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use app::changes::By;
 use app::people::{InviteAs, invite, link};
 use sqlx::PgPool;
 
@@ -49,7 +50,7 @@ pub async fn run(args: Args, db: &PgPool, public_url: &str) -> anyhow::Result<Ex
             InviteAs::Partner(app::keys::partner_by_slug(db, slug.as_deref().unwrap_or_default()).await?)
         }
     };
-    let token = invite(db, &email, role).await?;
+    let token = invite(db, By("toll users"), &email, role).await?;
     eprintln!("for {email}, once, within 72 hours:");
     writeln!(std::io::stdout(), "{}", link(public_url, &token))?;
     Ok(ExitCode::SUCCESS)

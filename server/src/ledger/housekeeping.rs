@@ -77,7 +77,7 @@ async fn keep_alone(db: &mut PgConnection, retention: Retention) -> sqlx::Result
     let ages = [(Grain::Minute, retention.minute_days), (Grain::Hour, retention.hour_days)];
     for (grain, days) in ages {
         let mut tx = db.begin().await?;
-        for family in ["rollup", "total", "door"] {
+        for family in ["rollup", "total", "ends", "door"] {
             let delete = format!("delete from {family}_{} where at < $1", grain.name());
             sqlx::query(AssertSqlSafe(delete)).bind(first(days)).execute(&mut *tx).await?;
         }

@@ -15,7 +15,7 @@ use super::door::MINUTE;
 use super::record::{End, Record};
 use crate::clock::Micros;
 
-/// Keys of the two families of rollups, in the order of their primary keys.
+/// Keys of the two wide families of rollups, in the order of their primary keys. The third, `ends`, is narrow.
 const FAMILIES: [(&str, &str); 2] = [
     ("rollup", "partner_id, route_id, key_id, stage, outcome, reached, status_class, cache_miss"),
     ("total", "route_id, stage, outcome, reached, status_class, cache_miss"),
@@ -28,6 +28,9 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
             let arm = include_str!("rollup.sql").replace("{{family}}", family);
             rollups.push_str(&arm.replace("{{grain}}", grain.name()).replace("{{keys}}", keys));
         }
+    }
+    for grain in Grain::ALL {
+        rollups.push_str(&include_str!("ends.sql").replace("{{grain}}", grain.name()));
     }
     include_str!("ship.sql").replace("{{rollups}}", &rollups)
 });

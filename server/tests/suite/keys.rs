@@ -3,6 +3,7 @@
 use std::time::Duration as Wait;
 
 use app::announce::{CHANNEL, Change};
+use app::changes::By;
 use app::domain::api_key::{ApiKey, KeyState};
 use app::domain::key_text::is_well_formed;
 use app::keys::{KeyError, MadeKey, NewKey, create, list, partner_by_slug, rename, revoke, rotate};
@@ -14,6 +15,8 @@ use toll::manifest::apply::Options;
 
 use crate::support::catalog::{SAMPLE, declare, declare_with};
 use crate::support::database::TestDatabase;
+
+const BY: By<'_> = By("toll keys");
 
 /// `acme` is on a plan of three keys, for the routes `orders` and `products`.
 async fn shop() -> (TestDatabase, i64, i64) {
@@ -29,7 +32,7 @@ fn named(name: &str) -> NewKey<'_> {
 }
 
 async fn made(db: &PgPool, partner: i64) -> MadeKey {
-    create(db, partner, named("ci")).await.unwrap()
+    create(db, BY, partner, named("ci")).await.unwrap()
 }
 
 async fn state(db: &PgPool, id: i64) -> KeyState {
@@ -49,7 +52,7 @@ async fn ends(db: &PgPool, id: i64, ago: Duration) {
 async fn a_key_is_kept_as_a_hash_and_shown_by_its_beginning() {
     let (db, acme, _) = shop().await;
     let new = NewKey { name: "ci", expires_in: Some(Duration::days(30)), routes: None };
-    let MadeKey { key, text } = create(&db.pool, acme, new).await.unwrap();
+    let MadeKey { key, text } = create(&db.pool, BY, acme, new).await.unwrap();
     assert!(is_well_formed(&text));
     assert_eq!((key.name.as_str(), key.partner.as_str(), key.start.as_str()), ("ci", "acme", &text[..10]));
     assert_eq!(key.expires_at.unwrap() - key.created_at, Duration::days(30));
@@ -69,7 +72,7 @@ async fn of_many_who_make_a_key_at_once_exactly_as_many_get_one_as_the_plan_allo
     let tasks: Vec<_> = (0..24)
         .map(|_| {
             let pool = db.pool.clone();
-            tokio::spawn(async move { create(&pool, acme, named("ci")).await })
+            tokio::spawn(async move { create(&pool, BY, acme, named("ci")).await })
         })
         .collect();
     let (mut made, mut refused) = (0, 0);
@@ -89,13 +92,13 @@ async fn ended_keys_do_not_count_towards_the_limit() {
     let (db, acme, _) = shop().await;
     let (first, second, _) =
         (made(&db.pool, acme).await, made(&db.pool, acme).await, made(&db.pool, acme).await);
-    assert!(matches!(create(&db.pool, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
-    revoke(&db.pool, None, first.key.id).await.unwrap();
+    assert!(matches!(create(&db.pool, BY, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
+    revoke(&db.pool, BY, None, first.key.id).await.unwrap();
     made(&db.pool, acme).await;
-    assert!(matches!(create(&db.pool, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
+    assert!(matches!(create(&db.pool, BY, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
     ends(&db.pool, second.key.id, Duration::seconds(1)).await;
     made(&db.pool, acme).await;
-    assert!(matches!(create(&db.pool, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
+    assert!(matches!(create(&db.pool, BY, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
 }
 
 #[tokio::test]
@@ -103,8 +106,8 @@ async fn a_rotated_key_lives_on_for_the_overlap_and_both_count_as_one() {
     let (db, acme, _) = shop().await;
     let routes = ["orders".to_owned()];
     let new = NewKey { name: "ci", expires_in: Some(Duration::days(30)), routes: Some(&routes) };
-    let old = create(&db.pool, acme, new).await.unwrap();
-    let successor = rotate(&db.pool, None, old.key.id, Duration::minutes(15)).await.unwrap();
+    let old = create(&db.pool, BY, acme, new).await.unwrap();
+    let successor = rotate(&db.pool, BY, None, old.key.id, Duration::minutes(15)).await.unwrap();
     assert_ne!(successor.text, old.text);
     assert_eq!(successor.key.name, "ci");
     assert_eq!(successor.key.routes.as_deref(), Some(routes.as_slice()));
@@ -116,11 +119,11 @@ async fn a_rotated_key_lives_on_for_the_overlap_and_both_count_as_one() {
 
     made(&db.pool, acme).await;
     made(&db.pool, acme).await;
-    assert!(matches!(create(&db.pool, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
+    assert!(matches!(create(&db.pool, BY, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
     // The successor gone, the old one still counts: no partner has more live keys than that.
-    revoke(&db.pool, None, successor.key.id).await.unwrap();
-    assert!(matches!(create(&db.pool, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
-    revoke(&db.pool, None, old.key.id).await.unwrap();
+    revoke(&db.pool, BY, None, successor.key.id).await.unwrap();
+    assert!(matches!(create(&db.pool, BY, acme, named("x")).await, Err(KeyError::LimitReached { max: 3 })));
+    revoke(&db.pool, BY, None, old.key.id).await.unwrap();
     assert_eq!(state(&db.pool, old.key.id).await, KeyState::Revoked);
     made(&db.pool, acme).await;
 }
@@ -132,7 +135,7 @@ async fn rotating_never_makes_a_third_key_out_of_one() {
     let tasks: Vec<_> = (0..8)
         .map(|_| {
             let pool = db.pool.clone();
-            tokio::spawn(async move { rotate(&pool, None, old, Duration::hours(1)).await })
+            tokio::spawn(async move { rotate(&pool, BY, None, old, Duration::hours(1)).await })
         })
         .collect();
     let mut successors = Vec::new();
@@ -143,10 +146,10 @@ async fn rotating_never_makes_a_third_key_out_of_one() {
         }
     }
     let [successor] = successors[..] else { panic!("{successors:?}") };
-    let early = rotate(&db.pool, None, successor, Duration::hours(1)).await;
+    let early = rotate(&db.pool, BY, None, successor, Duration::hours(1)).await;
     assert!(matches!(early, Err(KeyError::StillOverlapping)));
-    revoke(&db.pool, None, old).await.unwrap();
-    let third = rotate(&db.pool, None, successor, Duration::ZERO).await.unwrap();
+    revoke(&db.pool, BY, None, old).await.unwrap();
+    let third = rotate(&db.pool, BY, None, successor, Duration::ZERO).await.unwrap();
     assert_eq!(state(&db.pool, successor).await, KeyState::Revoked);
     assert_eq!(state(&db.pool, third.key.id).await, KeyState::Active);
 }
@@ -155,12 +158,12 @@ async fn rotating_never_makes_a_third_key_out_of_one() {
 async fn an_ended_key_is_not_rotated_and_stays_as_it_ended() {
     let (db, acme, _) = shop().await;
     let (revoked, expired) = (made(&db.pool, acme).await.key.id, made(&db.pool, acme).await.key.id);
-    let first = revoke(&db.pool, None, revoked).await.unwrap();
-    let again = revoke(&db.pool, None, revoked).await.unwrap();
+    let first = revoke(&db.pool, BY, None, revoked).await.unwrap();
+    let again = revoke(&db.pool, BY, None, revoked).await.unwrap();
     assert_eq!((first.state, first.revoked_at), (KeyState::Revoked, again.revoked_at));
     ends(&db.pool, expired, Duration::seconds(1)).await;
     for id in [revoked, expired] {
-        assert!(matches!(rotate(&db.pool, None, id, Duration::hours(1)).await, Err(KeyError::Ended)));
+        assert!(matches!(rotate(&db.pool, BY, None, id, Duration::hours(1)).await, Err(KeyError::Ended)));
     }
     assert_eq!(state(&db.pool, expired).await, KeyState::Expired);
 }
@@ -171,11 +174,11 @@ async fn a_revocation_that_meets_a_rotation_is_never_put_off() {
     for _ in 0..10 {
         let id = made(&db.pool, globex).await.key.id;
         let (pool, other) = (db.pool.clone(), db.pool.clone());
-        let revoked = tokio::spawn(async move { revoke(&pool, None, id).await });
-        let rotated = tokio::spawn(async move { rotate(&other, None, id, Duration::hours(1)).await });
+        let revoked = tokio::spawn(async move { revoke(&pool, BY, None, id).await });
+        let rotated = tokio::spawn(async move { rotate(&other, BY, None, id, Duration::hours(1)).await });
         revoked.await.unwrap().unwrap();
         if let Ok(made) = rotated.await.unwrap() {
-            revoke(&db.pool, None, made.key.id).await.unwrap();
+            revoke(&db.pool, BY, None, made.key.id).await.unwrap();
         }
         assert_eq!(state(&db.pool, id).await, KeyState::Revoked);
     }
@@ -186,40 +189,45 @@ async fn a_partner_can_only_touch_its_own_keys() {
     let (db, acme, globex) = shop().await;
     let (mine, theirs) = (made(&db.pool, acme).await.key, made(&db.pool, globex).await.key);
     let (scope, id) = (Some(acme), theirs.id);
-    assert!(matches!(revoke(&db.pool, scope, id).await, Err(KeyError::NotFound(n)) if n == id));
+    assert!(matches!(revoke(&db.pool, BY, scope, id).await, Err(KeyError::NotFound(n)) if n == id));
     assert!(
-        matches!(rotate(&db.pool, scope, id, Duration::ZERO).await, Err(KeyError::NotFound(n)) if n == id)
+        matches!(rotate(&db.pool, BY, scope, id, Duration::ZERO).await, Err(KeyError::NotFound(n)) if n == id)
     );
-    assert!(matches!(rename(&db.pool, scope, id, "x").await, Err(KeyError::NotFound(n)) if n == id));
+    assert!(matches!(rename(&db.pool, BY, scope, id, "x").await, Err(KeyError::NotFound(n)) if n == id));
     assert_eq!(list(&db.pool, scope).await.unwrap(), std::slice::from_ref(&mine));
     assert_eq!(list(&db.pool, None).await.unwrap(), [mine, theirs]);
-    assert!(matches!(revoke(&db.pool, None, 999).await, Err(KeyError::NotFound(999))));
+    assert!(matches!(revoke(&db.pool, BY, None, 999).await, Err(KeyError::NotFound(999))));
 }
 
 #[tokio::test]
 async fn names_spans_and_routes_that_cannot_be_are_refused() {
     let (db, acme, _) = shop().await;
     for name in ["", " ", "a\nb", &"x".repeat(101)] {
-        assert!(matches!(create(&db.pool, acme, named(name)).await, Err(KeyError::BadName)), "{name:?}");
+        assert!(matches!(create(&db.pool, BY, acme, named(name)).await, Err(KeyError::BadName)), "{name:?}");
     }
     for span in [Duration::ZERO, Duration::seconds(-1), Duration::days(3661)] {
         let new = NewKey { name: "ci", expires_in: Some(span), routes: None };
-        assert!(matches!(create(&db.pool, acme, new).await, Err(KeyError::BadExpiry)), "{span}");
+        assert!(matches!(create(&db.pool, BY, acme, new).await, Err(KeyError::BadExpiry)), "{span}");
     }
     // `status` is a route, but none of the plan; the other is none at all.
     for route in ["status", "nothing"] {
         let routes = ["orders".to_owned(), route.to_owned()];
         let new = NewKey { name: "ci", expires_in: None, routes: Some(&routes) };
-        assert!(matches!(create(&db.pool, acme, new).await, Err(KeyError::NoRoute(name)) if name == route));
+        assert!(
+            matches!(create(&db.pool, BY, acme, new).await, Err(KeyError::NoRoute(name)) if name == route)
+        );
     }
     let new = NewKey { name: "ci", expires_in: None, routes: Some(&[]) };
-    assert!(matches!(create(&db.pool, acme, new).await, Err(KeyError::NoRoutes)));
-    assert!(matches!(create(&db.pool, 999, named("ci")).await, Err(KeyError::NoPartner(_))));
+    assert!(matches!(create(&db.pool, BY, acme, new).await, Err(KeyError::NoRoutes)));
+    assert!(matches!(create(&db.pool, BY, 999, named("ci")).await, Err(KeyError::NoPartner(_))));
     assert!(matches!(partner_by_slug(&db.pool, "nobody").await, Err(KeyError::NoPartner(_))));
     assert_eq!(list(&db.pool, None).await.unwrap(), []);
-    let id = create(&db.pool, acme, named(&"ü".repeat(100))).await.unwrap().key.id;
+    let id = create(&db.pool, BY, acme, named(&"ü".repeat(100))).await.unwrap().key.id;
     for overlap in [Duration::seconds(-1), Duration::days(31)] {
-        assert!(matches!(rotate(&db.pool, None, id, overlap).await, Err(KeyError::BadOverlap)), "{overlap}");
+        assert!(
+            matches!(rotate(&db.pool, BY, None, id, overlap).await, Err(KeyError::BadOverlap)),
+            "{overlap}"
+        );
     }
 }
 
@@ -230,12 +238,12 @@ async fn each_change_of_a_key_is_heard_by_its_hash() {
     listener.listen(CHANNEL).await.unwrap();
     let hash = |made: &MadeKey| Change::Key(Sha256::digest(made.text.as_bytes()).into());
     let first = made(&db.pool, acme).await;
-    rename(&db.pool, Some(acme), first.key.id, "nightly").await.unwrap();
-    let second = rotate(&db.pool, Some(acme), first.key.id, Duration::hours(1)).await.unwrap();
+    rename(&db.pool, BY, Some(acme), first.key.id, "nightly").await.unwrap();
+    let second = rotate(&db.pool, BY, Some(acme), first.key.id, Duration::hours(1)).await.unwrap();
     assert_eq!(second.key.name, "nightly");
-    revoke(&db.pool, Some(acme), first.key.id).await.unwrap();
-    revoke(&db.pool, Some(acme), first.key.id).await.unwrap();
-    revoke(&db.pool, Some(acme), second.key.id).await.unwrap();
+    revoke(&db.pool, BY, Some(acme), first.key.id).await.unwrap();
+    revoke(&db.pool, BY, Some(acme), first.key.id).await.unwrap();
+    revoke(&db.pool, BY, Some(acme), second.key.id).await.unwrap();
     let mut heard = Vec::new();
     for _ in 0..6 {
         let notice = tokio::time::timeout(Wait::from_secs(5), listener.recv()).await.unwrap().unwrap();
@@ -252,7 +260,7 @@ async fn a_retired_partners_keys_are_revoked_and_do_not_come_back_with_its_name(
     let mut listener = PgListener::connect_with(&db.pool).await.unwrap();
     listener.listen(CHANNEL).await.unwrap();
     let (without, _) = SAMPLE.split_once("[[partner]]\nslug = \"globex\"").unwrap();
-    declare_with(&db.pool, without, Options { prune: true, dry_run: false }).await;
+    declare_with(&db.pool, without, Options { prune: true, ..Options::default() }).await;
     let mut heard = Vec::new();
     for _ in 0..2 {
         let notice = tokio::time::timeout(Wait::from_secs(5), listener.recv()).await.unwrap().unwrap();
@@ -260,7 +268,7 @@ async fn a_retired_partners_keys_are_revoked_and_do_not_come_back_with_its_name(
     }
     assert_eq!(heard, [Change::Catalog, Change::Key(Sha256::digest(key.text.as_bytes()).into())]);
     assert!(matches!(partner_by_slug(&db.pool, "globex").await, Err(KeyError::NoPartner(_))));
-    assert!(matches!(create(&db.pool, globex, named("x")).await, Err(KeyError::NoPartner(_))));
+    assert!(matches!(create(&db.pool, BY, globex, named("x")).await, Err(KeyError::NoPartner(_))));
     declare(&db.pool, SAMPLE).await;
     assert_eq!(list(&db.pool, None).await.unwrap(), []);
     let revoked: bool =

@@ -6,6 +6,7 @@
 mod announce;
 mod breaker;
 mod cache;
+mod changes;
 mod command_line;
 mod demo;
 mod keys;
@@ -19,6 +20,7 @@ mod processes;
 mod quota;
 mod requests;
 mod schema;
+mod screens;
 mod sheets;
 #[allow(dead_code, reason = "not every helper has its suite yet")]
 mod support;

@@ -1,5 +1,6 @@
 //! People: invitations, sign-in, sessions.
 
+use app::changes::By;
 use app::people::{
     AcceptError, InviteAs, InviteError, SignInError, accept, find_invitation, first_ops_link, invite,
     remember, sign_in,
@@ -13,7 +14,7 @@ use crate::support::database::TestDatabase;
 const PASSWORD: &str = "nine lives are enough";
 
 async fn operator(db: &PgPool, email: &str) -> i64 {
-    let token = invite(db, email, InviteAs::Ops).await.unwrap();
+    let token = invite(db, By("test"), email, InviteAs::Ops).await.unwrap();
     accept(db, &token, "", PASSWORD).await.unwrap()
 }
 
@@ -69,7 +70,7 @@ async fn a_first_link_is_worth_nothing_once_somebody_has_an_account() {
 #[tokio::test]
 async fn of_ten_who_use_one_link_at_once_one_gets_the_account() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
-    let token = invite(&db, "bob@example.com", InviteAs::Ops).await.unwrap();
+    let token = invite(&db, By("test"), "bob@example.com", InviteAs::Ops).await.unwrap();
     let tries = join_all((0..10).map(|_| accept(&db, &token, "", PASSWORD))).await;
     assert_eq!(tries.iter().filter(|made| made.is_ok()).count(), 1);
     assert!(tries.iter().filter_map(|made| made.as_ref().err()).all(|e| matches!(e, AcceptError::Over)));
@@ -81,18 +82,18 @@ async fn of_ten_who_use_one_link_at_once_one_gets_the_account() {
 async fn an_invitation_ends_after_72_hours_and_an_address_has_one_account() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let acme = partner(&db, "acme").await;
-    let token = invite(&db, "bob@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    let token = invite(&db, By("test"), "bob@acme.example", InviteAs::Partner(acme)).await.unwrap();
     let invitation = find_invitation(&db, &token).await.unwrap().unwrap();
     assert_eq!(invitation.email.as_deref(), Some("bob@acme.example"));
     assert_eq!(invitation.partner.as_deref(), Some("ACME"));
 
-    let second = invite(&db, "BOB@acme.example", InviteAs::Ops).await.unwrap();
+    let second = invite(&db, By("test"), "BOB@acme.example", InviteAs::Ops).await.unwrap();
     accept(&db, &second, "", PASSWORD).await.unwrap();
     assert!(matches!(accept(&db, &token, "", PASSWORD).await, Err(AcceptError::Exists)));
-    let known = invite(&db, "bob@acme.example", InviteAs::Ops).await;
+    let known = invite(&db, By("test"), "bob@acme.example", InviteAs::Ops).await;
     assert!(matches!(known, Err(InviteError::Exists(_))));
 
-    let late = invite(&db, "carol@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    let late = invite(&db, By("test"), "carol@acme.example", InviteAs::Partner(acme)).await.unwrap();
     sqlx::query("update invitation set expires_at = expires_at - interval '72 hours'")
         .execute(&db)
         .await
@@ -221,7 +222,7 @@ async fn looking_at_a_page_keeps_a_session_alive() {
 async fn a_partner_that_is_gone_takes_its_peoples_access_along() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let acme = partner(&db, "acme").await;
-    let token = invite(&db, "bob@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    let token = invite(&db, By("test"), "bob@acme.example", InviteAs::Partner(acme)).await.unwrap();
     let bob = accept(&db, &token, "", PASSWORD).await.unwrap();
     let session = store::create(&db, bob).await.unwrap();
     let role = store::find(&db, &session).await.unwrap().map(|viewer| viewer.role);

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::changes::By;
 use crate::domain::api_key::ApiKey;
 use crate::domain::key_use::KeyUse;
 use crate::error::Error;
@@ -95,7 +96,7 @@ pub async fn create_key(name: String, days: i64, routes: String) -> Result<Made,
     use time::Duration;
 
     crate::error::answer(async {
-        let partner = crate::session::require_partner().await?;
+        let (partner, viewer) = crate::session::require_colleague().await?;
         let site = crate::site::Site::current()?;
         let routes: Vec<String> =
             routes.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
@@ -104,7 +105,7 @@ pub async fn create_key(name: String, days: i64, routes: String) -> Result<Made,
             expires_in: (days != 0).then(|| Duration::seconds(days.saturating_mul(86_400))),
             routes: (!routes.is_empty()).then_some(routes.as_slice()),
         };
-        let made = create(&site.db, partner, new).await?;
+        let made = create(&site.db, By(&viewer.email), partner, new).await?;
         super::made::made(&site, partner, made, None).await
     })
     .await
@@ -116,9 +117,11 @@ pub async fn rotate_key(id: i64, overlap: i64) -> Result<Made, Error> {
     use time::Duration;
 
     crate::error::answer(async {
-        let partner = crate::session::require_partner().await?;
+        let (partner, viewer) = crate::session::require_colleague().await?;
         let site = crate::site::Site::current()?;
-        let made = crate::keys::rotate(&site.db, Some(partner), id, Duration::seconds(overlap)).await?;
+        let made =
+            crate::keys::rotate(&site.db, By(&viewer.email), Some(partner), id, Duration::seconds(overlap))
+                .await?;
         super::made::made(&site, partner, made, Some(id)).await
     })
     .await
@@ -127,9 +130,9 @@ pub async fn rotate_key(id: i64, overlap: i64) -> Result<Made, Error> {
 #[server(endpoint = "rename_key")]
 pub async fn rename_key(id: i64, name: String) -> Result<(), Error> {
     crate::error::answer(async {
-        let partner = crate::session::require_partner().await?;
+        let (partner, viewer) = crate::session::require_colleague().await?;
         let site = crate::site::Site::current()?;
-        crate::keys::rename(&site.db, Some(partner), id, name.trim()).await?;
+        crate::keys::rename(&site.db, By(&viewer.email), Some(partner), id, name.trim()).await?;
         Ok(())
     })
     .await
@@ -139,9 +142,9 @@ pub async fn rename_key(id: i64, name: String) -> Result<(), Error> {
 #[server(endpoint = "revoke_key")]
 pub async fn revoke_key(id: i64) -> Result<(), Error> {
     crate::error::answer(async {
-        let partner = crate::session::require_partner().await?;
+        let (partner, viewer) = crate::session::require_colleague().await?;
         let site = crate::site::Site::current()?;
-        crate::keys::revoke(&site.db, Some(partner), id).await?;
+        crate::keys::revoke(&site.db, By(&viewer.email), Some(partner), id).await?;
         Ok(())
     })
     .await

@@ -1,16 +1,53 @@
-//! The books of everything.
+//! The books of everything, and what stands beside them.
 
 use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use crate::books::{PartnerEnds, UpstreamHealth};
+use crate::domain::ends::Ends;
+use crate::domain::verdict::Verdict;
 use crate::error::Error;
 use crate::screens::traffic::Traffic;
 
-/// The funnel of all traffic; `span` as `domain::span` writes it.
+/// Partners on the first page: those of whom most was turned away.
+const PARTNERS: usize = 8;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    pub traffic: Traffic,
+    /// Most important first.
+    pub verdicts: Vec<Verdict>,
+    /// Of the window of the same length before this one.
+    pub before: Ends,
+    pub partners: Vec<PartnerEnds>,
+    pub upstreams: Vec<UpstreamHealth>,
+}
+
+/// All traffic; `span` as `domain::span` writes it.
 #[server(endpoint = "ops_traffic")]
-pub async fn ops_traffic(span: String) -> Result<Traffic, Error> {
+pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
+    use crate::books::{Filter, funnel, most_refused, upstreams};
+    use crate::domain::span::Span;
+    use crate::domain::verdict::{Who, verdicts};
+    use crate::domain::window::Window;
+    use crate::evidence;
+
     crate::error::answer(async {
         crate::session::require_ops().await?;
-        crate::screens::traffic::read(&span, None).await
+        let db = crate::site::Site::current()?.db;
+        let traffic = crate::screens::traffic::read(&span, None).await?;
+        let window = traffic.funnel.window();
+        let before = Window { from: window.from - window.length(), to: window.from };
+        let mut evidence = evidence::read(&db, window, Who::Ops).await?;
+        // Links move on with the clock as the page does.
+        evidence.span = span.parse::<Span>().unwrap_or(Span::Between(window));
+        Ok(Overview {
+            verdicts: verdicts(&evidence),
+            before: Ends::of(&funnel(&db, before, &Filter::default()).await?),
+            partners: most_refused(&db, window, PARTNERS).await?,
+            upstreams: upstreams(&db, window).await?,
+            traffic,
+        })
     })
     .await
 }

@@ -1,9 +1,17 @@
-//! `/ops`: the funnel of everything.
+//! `/ops`: what is the matter, the funnel of everything, and who is behind it.
 
 pub mod api;
+mod before;
+mod partners;
+mod upstreams;
 
 use leptos::prelude::*;
 
+use self::api::Overview;
+use self::before::Before;
+use self::partners::Partners;
+use self::upstreams::Upstreams;
+use crate::domain::ends::Ends;
 use crate::screens::screen::Screen;
 use crate::screens::traffic::TrafficView;
 use crate::widgets::address::Address;
@@ -11,12 +19,28 @@ use crate::widgets::address::Address;
 #[component]
 pub fn Ops() -> impl IntoView {
     let address = Address::current();
-    let (span, requests) = (address.span().to_string(), address.elsewhere("/ops/requests"));
+    let span = address.span().to_string();
     let fetch = async {
-        let traffic = api::ops_traffic(span).await?;
-        Ok((Some(traffic.funnel.window()), traffic))
+        let overview = api::ops_traffic(span).await?;
+        Ok((Some(overview.traffic.funnel.window()), overview))
     };
     Screen::new("Overview", "/ops")
         .asks("Where did the requests go?")
-        .show(fetch, move |traffic, _| view! { <TrafficView traffic=traffic requests=requests/> }.into_any())
+        .show(fetch, |overview, _| view! { <Everything overview=overview address=address/> }.into_any())
+}
+
+#[component]
+fn Everything(overview: Overview, address: Address) -> impl IntoView {
+    let Overview { traffic, verdicts, before, partners, upstreams } = overview;
+    let now = Ends::of(&traffic.funnel);
+    let list = address.elsewhere("/ops/requests");
+    view! {
+        <TrafficView traffic=traffic verdicts=verdicts requests=list>
+            <Partners partners=partners address=address.clone()/>
+            <section class="two">
+                <Before now=now before=before/>
+                <Upstreams upstreams=upstreams address=address/>
+            </section>
+        </TrafficView>
+    }
 }

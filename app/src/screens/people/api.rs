@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::changes::By;
 use crate::error::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,13 +71,14 @@ pub async fn invite_colleague(email: String) -> Result<InvitationLink, Error> {
     use crate::people::{InviteAs, InviteError, invite_unasked, link};
 
     crate::error::answer(async {
-        let partner = crate::session::require_partner().await?;
+        let (partner, viewer) = crate::session::require_colleague().await?;
         let site = crate::site::Site::current()?;
-        let token = match invite_unasked(&site.db, &email, InviteAs::Partner(partner)).await {
-            Ok(token) => token,
-            Err(InviteError::Database(cause)) => return Err(Error::internal(cause)),
-            Err(_) => return Err(Error::Invalid("This is no e-mail address.".into())),
-        };
+        let token =
+            match invite_unasked(&site.db, By(&viewer.email), &email, InviteAs::Partner(partner)).await {
+                Ok(token) => token,
+                Err(InviteError::Database(cause)) => return Err(Error::internal(cause)),
+                Err(_) => return Err(Error::Invalid("This is no e-mail address.".into())),
+            };
         Ok(InvitationLink { email: email.trim().to_owned(), link: link(&site.public_url, &token) })
     })
     .await

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use anyhow::bail;
 use sqlx::PgPool;
 
+use super::BY;
 use crate::manifest::apply::{ApplyError, Options, apply};
 use crate::manifest::state::{self, State};
 use crate::manifest::{Manifest, file};
@@ -23,7 +24,8 @@ pub async fn declare(db: &PgPool, upstream: SocketAddr, closed: SocketAddr) -> a
              give the demo a toll serve of its own, with --data-dir toll-demo or another DATABASE_URL"
         );
     }
-    match apply(db, &file, Options::default()).await {
+    let options = Options { by: BY, ..Options::default() };
+    match apply(db, &file, options).await {
         Ok(_) => Ok(()),
         Err(ApplyError::Database(error)) => Err(error.into()),
         Err(ApplyError::Wrong(problems)) => {

@@ -5,6 +5,8 @@ use app::keys::{self, MadeKey, NewKey};
 use sqlx::PgPool;
 use time::Duration;
 
+use super::BY;
+
 /// What keys of a demo are called; those of an earlier demo are known by it.
 const NAME: &str = "demo";
 
@@ -30,7 +32,7 @@ pub async fn make(db: &PgPool) -> anyhow::Result<Keys> {
         let partner = keys::partner_by_slug(db, slug).await?;
         for key in keys::list(db, Some(partner)).await? {
             if key.name.starts_with(NAME) && key.state.is_honoured() {
-                keys::revoke(db, Some(partner), key.id).await?;
+                keys::revoke(db, BY, Some(partner), key.id).await?;
             }
         }
     }
@@ -40,7 +42,7 @@ pub async fn make(db: &PgPool) -> anyhow::Result<Keys> {
         expired: create(db, "lost", "demo, expired", Some(Duration::SECOND), None).await?,
         limited: create(db, "lost", "demo, orders only", None, Some(&orders)).await?,
     };
-    keys::revoke(db, None, lost.revoked.key.id).await?;
+    keys::revoke(db, BY, None, lost.revoked.key.id).await?;
     Ok(Keys {
         acme: create(db, "acme", "demo", None, None).await?,
         globex: create(db, "globex", "demo", Some(Duration::days(30)), None).await?,
@@ -58,6 +60,6 @@ async fn create(
     routes: Option<&[String]>,
 ) -> anyhow::Result<MadeKey> {
     let partner = keys::partner_by_slug(db, slug).await?;
-    let made = keys::create(db, partner, NewKey { name, expires_in, routes }).await;
+    let made = keys::create(db, BY, partner, NewKey { name, expires_in, routes }).await;
     made.with_context(|| format!("no key for the demo's partner {slug:?}"))
 }

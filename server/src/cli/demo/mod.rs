@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use app::books::{self, Filter};
+use app::changes::By;
 use app::domain::funnel::Funnel;
 use app::domain::window::{Window, parse_span};
 use sqlx::PgPool;
@@ -38,6 +39,7 @@ pub struct Args {
     backfill: Option<time::Duration>,
 }
 
+const BY: By<'_> = By("toll demo");
 const PROGRESS: Duration = Duration::from_secs(5);
 /// How long the books may take to know what was sent last.
 const SETTLE: Duration = Duration::from_secs(10);

@@ -91,7 +91,9 @@ async fn each_thing_is_dropped_at_its_age_and_what_is_left_agrees() {
         sqlx::query_scalar::<_, i64>(AssertSqlSafe(count)).fetch_one(&books.db.pool).await.unwrap()
     };
     assert_eq!(left("request_log", "1").await, 2);
-    for (table, column) in [("rollup", "requests"), ("total", "requests"), ("door", "arrived")] {
+    for (table, column) in
+        [("rollup", "requests"), ("total", "requests"), ("ends", "requests"), ("door", "arrived")]
+    {
         assert_eq!(left(&format!("{table}_minute"), column).await, 4, "{table}");
         assert_eq!(left(&format!("{table}_hour"), column).await, 6, "{table}");
         assert_eq!(left(&format!("{table}_day"), column).await, 7, "{table}");

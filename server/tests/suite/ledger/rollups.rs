@@ -105,6 +105,19 @@ async fn rollups_of_every_family_and_grain_equal_the_log() {
             assert_eq!(sum, 6_000, "{table}");
         }
     }
+    for grain in ["minute", "hour", "day"] {
+        let rows = format!("select node_id, at, partner_id, stage, reached, requests from ends_{grain}");
+        let log = format!(
+            "select node_id, date_bin('1 {grain}', at, timestamptz 'epoch') as at, partner_id, stage, reached, count(*)
+             from request_log group by 1, 2, 3, 4, 5"
+        );
+        let differ = format!(
+            "select (select count(*) from (({rows}) except all ({log})) as a)
+                  + (select count(*) from (({log}) except all ({rows})) as b)"
+        );
+        let rows: i64 = sqlx::query_scalar(AssertSqlSafe(differ)).fetch_one(&books.db.pool).await.unwrap();
+        assert_eq!(rows, 0, "ends_{grain}");
+    }
     for grain in ["hour", "day"] {
         let differ = format!(
             "select count(*) from (

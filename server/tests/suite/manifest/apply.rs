@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use app::announce::{CHANNEL, Change};
+use app::changes::By;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
 use toll::manifest::apply::Options;
@@ -10,8 +11,9 @@ use toll::manifest::apply::Options;
 use crate::support::catalog::{SAMPLE, declare, declare_with};
 use crate::support::database::TestDatabase;
 
-const DRY: Options = Options { dry_run: true, prune: false };
-const PRUNE: Options = Options { dry_run: false, prune: true };
+const BY: By<'_> = By("toll apply");
+const DRY: Options<'_> = Options { dry_run: true, prune: false, by: BY };
+const PRUNE: Options<'_> = Options { dry_run: false, prune: true, by: BY };
 
 async fn one<T>(db: &PgPool, sql: &'static str) -> T
 where

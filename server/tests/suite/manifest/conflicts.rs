@@ -29,7 +29,7 @@ async fn what_a_remaining_thing_uses_is_not_pruned() {
     declare(&db.pool, SAMPLE).await;
     let text = "[[route]]\nname = \"orders\"\npath = \"/orders\"\nupstream = \"orders\"\n\
                 [[partner]]\nslug = \"acme\"\nplan = \"free\"\n";
-    let prune = Options { prune: true, dry_run: false };
+    let prune = Options { prune: true, ..Options::default() };
     assert_eq!(
         faults(&db.pool, text, prune).await,
         [

@@ -140,7 +140,7 @@ fn manifest() -> impl Strategy<Value = Manifest> {
 fn any_manifest_that_is_applied_and_exported_is_the_same_and_applied_again_changes_nothing() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let db = runtime.block_on(TestDatabase::new());
-    let prune = Options { prune: true, dry_run: false };
+    let prune = Options { prune: true, ..Options::default() };
     let mut runner = TestRunner::new(Config { cases: 100, failure_persistence: None, ..Config::default() });
     runner
         .run(&manifest(), |manifest| {

@@ -13,12 +13,12 @@ pub async fn declare(db: &PgPool, text: &str) -> Difference {
     declare_with(db, text, Options::default()).await
 }
 
-pub async fn declare_with(db: &PgPool, text: &str, options: Options) -> Difference {
+pub async fn declare_with(db: &PgPool, text: &str, options: Options<'_>) -> Difference {
     apply(db, &file::read(text), options).await.unwrap()
 }
 
 /// What is wrong with the text, as `LINE: message`; fails the test if nothing is.
-pub async fn faults(db: &PgPool, text: &str, options: Options) -> Vec<String> {
+pub async fn faults(db: &PgPool, text: &str, options: Options<'_>) -> Vec<String> {
     match apply(db, &file::read(text), options).await {
         Err(ApplyError::Wrong(problems)) => problems.iter().map(ToString::to_string).collect(),
         other => panic!("not refused: {other:?}\n{text}"),

@@ -112,7 +112,7 @@ async fn a_revoked_key_that_is_still_used_is_counted() {
     let scene = scene(&origin, AMPLE, PATIENT, &["acme"]).await;
     assert_eq!(scene.get(0, "/api/billing").await.status, 200);
     let key = app::keys::list(&scene.toll.db.pool, None).await.unwrap()[0].id;
-    app::keys::revoke(&scene.toll.db.pool, None, key).await.unwrap();
+    app::keys::revoke(&scene.toll.db.pool, app::changes::By("test"), None, key).await.unwrap();
     let began = Instant::now();
     let mut calls = 1;
     while scene.get(0, "/api/billing").await.outcome() != "key_revoked" {

@@ -1,10 +1,11 @@
 //! What operators declare, as plain values: the file of `toll apply` on one side, the catalog's tables on the other.
 //!
 //! `file` and `rules` read the file, `state` reads the tables, `diff` compares the two, `apply` makes the tables as the
-//! file says, and `export` writes the tables as a file. All of them speak of a [`Manifest`].
+//! file says, `edit` makes one thing as a form says, and `export` writes the tables as a file. All of them speak of a [`Manifest`].
 
 pub mod apply;
 pub mod diff;
+pub mod edit;
 pub mod export;
 mod fields;
 pub mod file;
@@ -19,6 +20,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+
+use crate::changes::What;
 
 /// A whole catalog by name. Lists without an order of their own (methods, origins, a plan's routes) are kept sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -123,6 +126,17 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
+    }
+}
+
+impl From<Kind> for What {
+    fn from(kind: Kind) -> What {
+        match kind {
+            Kind::Upstream => What::Upstream,
+            Kind::Plan => What::Plan,
+            Kind::Route => What::Route,
+            Kind::Partner => What::Partner,
+        }
     }
 }
 

@@ -1,21 +1,25 @@
 //! Makes the database as the file says, in one transaction: all of it, or nothing.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use app::announce::{self, announce};
 use sqlx::{PgConnection, PgPool};
 
 use super::diff::{Action, Difference};
 use super::file::{File, Problem};
 use super::state::{self, State};
 use super::{Kind, Manifest, write};
+use crate::announce::{self, announce};
+use crate::changes::{self, By, What};
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct Options<'a> {
     /// Only tell the difference.
     pub dry_run: bool,
     /// Retire what the file lacks.
     pub prune: bool,
+    /// Who is said to have changed it.
+    pub by: By<'a>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +32,16 @@ pub enum ApplyError {
 }
 
 /// Gives the difference that was made, or with `dry_run` would be. Made a second time, there is none.
-pub async fn apply(db: &PgPool, file: &File, options: Options) -> Result<Difference, ApplyError> {
+pub async fn apply(db: &PgPool, file: &File, options: Options<'_>) -> Result<Difference, ApplyError> {
+    apply_with(db, options, |_| Ok(Cow::Borrowed(file))).await
+}
+
+/// As [`apply`], for a file that depends on what is there: `file` is asked while nobody else can change it.
+pub async fn apply_with<'f>(
+    db: &PgPool,
+    options: Options<'_>,
+    file: impl FnOnce(&Manifest) -> Result<Cow<'f, File>, ApplyError>,
+) -> Result<Difference, ApplyError> {
     let mut tx = db.begin().await?;
     if options.dry_run {
         state::freeze(&mut tx).await?;
@@ -41,15 +54,21 @@ pub async fn apply(db: &PgPool, file: &File, options: Options) -> Result<Differe
             .await?;
     }
     let state = state::read(&mut tx).await?;
+    let file = file(&state.manifest)?;
     let mut problems = file.problems.clone();
-    problems.extend(dangling(file, &state.manifest, options.prune));
-    problems.extend(taken_paths(file, &state.manifest, options.prune));
+    problems.extend(dangling(&file, &state.manifest, options.prune));
+    problems.extend(taken_paths(&file, &state.manifest, options.prune));
     if !problems.is_empty() {
         problems.sort();
         return Err(ApplyError::Wrong(problems));
     }
     let difference = Difference::between(&state.manifest, &file.manifest, options.prune);
     if !options.dry_run && !difference.is_empty() {
+        for change in &difference.changes {
+            let (before, after) = change.sides(&state.manifest);
+            let what = What::from(change.thing.kind);
+            changes::record(&mut tx, options.by, what, &change.thing.name, before, after).await?;
+        }
         make(&mut tx, &file.manifest, &difference, state).await?;
         tx.commit().await?;
     }

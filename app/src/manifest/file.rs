@@ -9,7 +9,7 @@ use super::reader::Faults;
 use super::{Kind, Manifest};
 
 /// A file that was read. It may still be wrong: the names that it refers to are judged against the database too.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct File {
     /// What of the file is right; all of it, if there are no problems.
     pub manifest: Manifest,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 use toml::Value;
 
 use super::{Kind, Manifest, fields};
@@ -43,6 +44,32 @@ pub struct FieldChange {
     pub field: &'static str,
     pub from: Option<Value>,
     pub to: Option<Value>,
+}
+
+impl Change {
+    /// What was, and what is, as the audit keeps it: objects of the fields that differ, secrets masked. Of a thing that
+    /// is retired, everything about it that is not as usual in `have`.
+    pub fn sides(&self, have: &Manifest) -> (Option<Json>, Option<Json>) {
+        let object = |pick: fn(&FieldChange) -> &Option<Value>| {
+            let fields = self.fields.iter().filter_map(|field| Some((field.field, pick(field).as_ref()?)));
+            Some(as_object(fields))
+        };
+        match self.action {
+            Action::Create => (None, object(|field| &field.to)),
+            Action::Change => (object(|field| &field.from), object(|field| &field.to)),
+            Action::Retire => {
+                let fields = fields::of(have, self.thing.kind).remove(self.thing.name.as_str());
+                let telling = created(&fields.unwrap_or_default());
+                let fields = telling.iter().filter_map(|field| Some((field.field, field.to.as_ref()?)));
+                (Some(as_object(fields)), None)
+            }
+        }
+    }
+}
+
+fn as_object<'a>(fields: impl Iterator<Item = (&'static str, &'a Value)>) -> Json {
+    let json = |value: &Value| serde_json::to_value(value).unwrap_or_else(|_| value.to_string().into());
+    Json::Object(fields.map(|(name, value)| (name.to_owned(), json(value))).collect::<Map<_, _>>())
 }
 
 impl Difference {

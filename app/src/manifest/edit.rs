@@ -1,0 +1,62 @@
+//! One thing made or changed on a screen, by the rules of the file: what a form says is read as `toll apply` would read it.
+
+use std::borrow::Cow;
+
+use sqlx::PgPool;
+use toml::{Table, Value};
+
+use super::apply::{ApplyError, Options, apply_with};
+use super::diff::Difference;
+use super::{Kind, Manifest, fields, file};
+use crate::changes::By;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// For the person at the form: a line a fault.
+    #[error("{0}")]
+    Wrong(String),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Declares one thing as `table` gives it, name and all. `table` sees the catalog while nobody else can change it; what it
+/// says is wrong changes nothing.
+pub async fn edit(
+    db: &PgPool,
+    by: By<'_>,
+    kind: Kind,
+    table: impl FnOnce(&Manifest) -> Result<Table, String>,
+) -> Result<Difference, EditError> {
+    let mut refused = None;
+    let options = Options { by, ..Options::default() };
+    let done = apply_with(db, options, |manifest| match table(manifest) {
+        Ok(table) => Ok(Cow::Owned(file::read(&to_text(kind, table)))),
+        Err(why) => {
+            refused = Some(why);
+            Err(ApplyError::Wrong(Vec::new()))
+        }
+    })
+    .await;
+    match done {
+        Ok(difference) => Ok(difference),
+        Err(ApplyError::Database(error)) => Err(EditError::Database(error)),
+        Err(ApplyError::Wrong(problems)) => Err(EditError::Wrong(refused.unwrap_or_else(|| {
+            // Lines are of a file that nobody has written.
+            problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\n")
+        }))),
+    }
+}
+
+/// What the catalog says of a thing, as its table in a file would.
+pub fn table(manifest: &Manifest, kind: Kind, name: &str) -> Option<Table> {
+    let fields = fields::of(manifest, kind).remove(name)?;
+    let mut table = Table::new();
+    table.insert(kind.name_key().to_owned(), name.into());
+    table.extend(fields.into_iter().filter_map(|field| Some((field.key.to_owned(), field.value?))));
+    Some(table)
+}
+
+fn to_text(kind: Kind, table: Table) -> String {
+    let list = Value::Array(vec![Value::Table(table)]);
+    Table::from_iter([(kind.word().to_owned(), list)]).to_string()
+}

@@ -1,0 +1,163 @@
+//! The recount on screen: door, rollups and log, and where they differ.
+
+use leptos::prelude::*;
+use time::OffsetDateTime;
+
+use super::api::{Differs, Ledger, Recount};
+use crate::books::audit::{Life, NodeState};
+use crate::domain::moment::{ago, clock};
+use crate::domain::numbers::grouped;
+use crate::widgets::address::Address;
+
+#[component]
+pub fn Books(ledger: Ledger, address: Address) -> impl IntoView {
+    let Ledger { funnel, nodes, recount, now } = ledger;
+    let sentence = match &recount {
+        Some(recount) => recounted(recount),
+        None => counted(funnel.arrived, funnel.unaccounted.unwrap_or(0)),
+    };
+    // Recounting again and again would read the log again and again.
+    let again = address.with("recount", Some("on")).with("live", Some("off")).href();
+    let ask = match recount.is_some() {
+        true => "Recount again →",
+        false => "Recount, the log too →",
+    };
+    let differences = recount
+        .as_ref()
+        .filter(|recount| !recount.differences.is_empty())
+        .map(|recount| differences(&recount.differences));
+    let mut counts =
+        vec![("Arrived at the door", funnel.arrived), ("Ended, by the rollups", funnel.settled())];
+    counts.push(("Still in flight", funnel.in_flight.unwrap_or(0)));
+    if let Some(recount) = &recount {
+        counts = vec![
+            ("Arrived at the door", recount.arrived),
+            ("Still open", recount.open),
+            ("Ended, by the totals", recount.totals),
+            ("Ended, by the rollups", recount.rollups),
+            ("Rows of the log", recount.log),
+        ];
+    }
+    let counts: Vec<_> = counts
+        .into_iter()
+        .map(
+            |(name, count)| view! { <tr><th scope="row">{name}</th><td class="r">{grouped(count)}</td></tr> },
+        )
+        .collect();
+    view! {
+        <p class="verdict">{sentence}" "<a class="evidence" href=again>{ask}</a></p>
+        <section class="two">
+            <div role="region" aria-labelledby="counts-title">
+                <h2 id="counts-title">"Counted"<small>"each by other code"</small></h2>
+                <table class="list compact">
+                    <thead><tr><th scope="col">"By"</th><th scope="col" class="r">"Requests"</th></tr></thead>
+                    <tbody>{counts}</tbody>
+                </table>
+            </div>
+            <Nodes nodes=nodes now=now/>
+        </section>
+        {differences}
+    }
+}
+
+fn counted(arrived: u64, unaccounted: i64) -> String {
+    match unaccounted {
+        _ if arrived == 0 && unaccounted == 0 => {
+            "Nothing arrived in this window, and nothing was counted.".into()
+        }
+        0 => {
+            format!("Door and rollups agree: of {} that arrived, none is unaccounted for.", grouped(arrived))
+        }
+        1.. => format!(
+            "{} came in, and no outcome names them. The recount finds node and minute.",
+            grouped(unaccounted.unsigned_abs())
+        ),
+        _ => format!(
+            "{} more ended than came in. The recount finds node and minute.",
+            grouped(unaccounted.unsigned_abs())
+        ),
+    }
+}
+
+fn recounted(recount: &Recount) -> String {
+    match recount.differences.len() {
+        0 => format!("Door, rollups and log agree on all {} requests.", grouped(recount.rollups)),
+        1 => "Door, rollups and log do not agree in one place.".into(),
+        n => format!("Door, rollups and log do not agree in {n} places."),
+    }
+}
+
+#[component]
+fn Nodes(nodes: Vec<NodeState>, now: OffsetDateTime) -> impl IntoView {
+    let rows: Vec<_> = nodes
+        .into_iter()
+        .map(|node| {
+            let (class, word) = match node.state {
+                Life::Living => ("tag", "living"),
+                Life::Stopped => ("tag soft", "stopped"),
+                Life::Silent => ("tag bad", "silent"),
+            };
+            let identity = node.identity.simple().to_string();
+            let short = identity[..8].to_owned();
+            view! {
+                <tr id=format!("node-{identity}")>
+                    <th scope="row">{node.host}<span class="why"><code>{short}</code></span></th>
+                    <td><span class=class>{word}</span></td>
+                    <td>{ago(node.heard, now)}</td>
+                    <td class="r">{grouped(node.open.max(0) as u64)}</td>
+                </tr>
+            }
+        })
+        .collect();
+    view! {
+        <div role="region" aria-labelledby="nodes-title">
+            <h2 id="nodes-title">"Nodes"<small>"a silent one has records in its data folder yet to ship"</small></h2>
+            <table class="list compact">
+                <thead>
+                    <tr>
+                        <th scope="col">"Host"</th>
+                        <th scope="col">"State"</th>
+                        <th scope="col">"Heard"</th>
+                        <th scope="col" class="r">"Inside"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+fn differences(differences: &[Differs]) -> impl IntoView + use<> {
+    let rows: Vec<_> = differences
+        .iter()
+        .map(|difference| {
+            let counts = difference.counts.iter().map(|(who, count)| format!("{who} {count}"));
+            view! {
+                <tr>
+                    <th scope="row">{format!("{} {}", difference.at.date(), clock(difference.at))}</th>
+                    <td data-label="Length">{difference.grain.clone()}</td>
+                    <td data-label="Node">{difference.host.clone()}</td>
+                    <td data-label="Of">{difference.of.clone()}</td>
+                    <td data-label="Counted">{counts.collect::<Vec<_>>().join(", ")}</td>
+                </tr>
+            }
+        })
+        .collect();
+    view! {
+        <section aria-labelledby="differences-title">
+            <h2 id="differences-title">"Where they differ"</h2>
+            <table class="list">
+                <thead>
+                    <tr>
+                        <th scope="col">"From"</th>
+                        <th scope="col">"Length"</th>
+                        <th scope="col">"Node"</th>
+                        <th scope="col">"Of"</th>
+                        <th scope="col">"Counted"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </section>
+    }
+}

@@ -1,0 +1,71 @@
+//! How each upstream is: its door now, and its answers in the window.
+
+use leptos::prelude::*;
+
+use crate::books::UpstreamHealth;
+use crate::domain::numbers::{grouped, percent};
+use crate::widgets::address::Address;
+
+#[component]
+pub fn Upstreams(upstreams: Vec<UpstreamHealth>, address: Address) -> impl IntoView {
+    let all = address.elsewhere("/ops/upstreams").href();
+    let is_empty = upstreams.is_empty();
+    let rows: Vec<_> = upstreams.into_iter().map(row).collect();
+    let body = match is_empty {
+        true => view! { <p class="hint">"No upstream yet: declare one in a file for "<code>"toll apply"</code>"."</p> }.into_any(),
+        false => view! {
+            <table class="list compact">
+                <thead>
+                    <tr>
+                        <th scope="col">"Upstream"</th>
+                        <th scope="col">"Door"</th>
+                        <th scope="col" class="r">"Reached"</th>
+                        <th scope="col" class="r">"5xx"</th>
+                        <th scope="col" class="r">"Held back"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        }
+        .into_any(),
+    };
+    view! {
+        <div aria-labelledby="upstreams-title" role="region">
+            <h2 id="upstreams-title">"Upstreams"<small>"the door now, "<a href=all>"its history"</a></small></h2>
+            {body}
+        </div>
+    }
+}
+
+fn row(upstream: UpstreamHealth) -> impl IntoView {
+    let UpstreamHealth { name, state, shut_since, reached, failed, silent, held, unsent } = upstream;
+    let (class, word) = match state.as_str() {
+        "closed" => ("tag", "open to all"),
+        "half_open" => ("tag warn", "probing"),
+        _ => ("tag bad", "shut"),
+    };
+    let since = shut_since.map(|at| {
+        let (hour, minute, second) = at.time().as_hms();
+        format!(" since {hour:02}:{minute:02}:{second:02}")
+    });
+    let (reached, failed) = (reached.max(0) as u64, failed.max(0) as u64);
+    let share = if reached == 0 { "–".to_owned() } else { percent(failed, reached) };
+    // One in twenty is worth a colour.
+    let is_bad = failed * 20 > reached;
+    let mut why = Vec::new();
+    if silent > 0 {
+        why.push(format!("{} without an answer", grouped(silent as u64)));
+    }
+    if unsent > 0 {
+        why.push(format!("{} could not be sent", grouped(unsent as u64)));
+    }
+    view! {
+        <tr id=format!("upstream-{name}")>
+            <th scope="row">{name.clone()}<span class="why">{why.join(" · ")}</span></th>
+            <td><span class=class>{word}</span><span class="soft">{since}</span></td>
+            <td class="r">{grouped(reached)}</td>
+            <td class="r" class:bad=is_bad>{share}</td>
+            <td class="r">{grouped(held.max(0) as u64)}</td>
+        </tr>
+    }
+}

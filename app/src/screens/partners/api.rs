@@ -1,0 +1,206 @@
+//! All partners, one of them, and what an operator does about them.
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::changes::By;
+use crate::domain::api_key::ApiKey;
+use crate::domain::funnel::Funnel;
+use crate::domain::quota::Quota;
+use crate::domain::window::Window;
+use crate::error::Error;
+use crate::manifest::Kind;
+use crate::manifest::edit::{edit, table};
+use crate::partners::{self, Page, Partner, Person, Plan};
+use crate::people::{self, InviteAs, InviteError};
+use crate::session::require_ops;
+use crate::site::Site;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct List {
+    pub window: Window,
+    pub page: Page,
+}
+
+/// Everything about one partner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Details {
+    pub partner: Partner,
+    pub funnel: Funnel,
+    pub quota: Option<Quota>,
+    pub people: Vec<Person>,
+    pub invited: Vec<Person>,
+    pub keys: Vec<ApiKey>,
+    pub plans: Vec<Plan>,
+    #[serde(with = "time::serde::rfc3339")]
+    pub now: OffsetDateTime,
+}
+
+/// A link to hand on, shown this once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneTimeLink {
+    pub email: String,
+    pub link: String,
+}
+
+/// The link stays out of logs.
+impl std::fmt::Debug for OneTimeLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OneTimeLink").field("email", &self.email).finish_non_exhaustive()
+    }
+}
+
+/// A page of the partners; `search` is a part of a slug or name, `span` as `domain::span` writes it.
+#[server(endpoint = "ops_partners")]
+pub async fn ops_partners(
+    span: String,
+    #[server(default)] search: String,
+    #[server(default)] page: i64,
+) -> Result<List, Error> {
+    crate::error::answer(async {
+        require_ops().await?;
+        let site = Site::current()?;
+        let window = site.window(&span).await?;
+        Ok(List { window, page: partners::list(&site.db, window, &search, page).await? })
+    })
+    .await
+}
+
+#[server(endpoint = "ops_partner")]
+pub async fn ops_partner(span: String, slug: String) -> Result<Details, Error> {
+    use crate::books::{Filter, funnel, quota_now};
+
+    crate::error::answer(async {
+        require_ops().await?;
+        let site = Site::current()?;
+        let window = site.window(&span).await?;
+        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
+        let id = partner.id;
+        Ok(Details {
+            funnel: funnel(&site.db, window, &Filter { partner: Some(id), route: None }).await?,
+            quota: quota_now(&site.db, id).await?,
+            people: partners::people(&site.db, id).await?,
+            invited: partners::invited(&site.db, id).await?,
+            keys: crate::keys::list(&site.db, Some(id)).await?,
+            plans: partners::plans(&site.db).await?,
+            now: site.now().await?,
+            partner,
+        })
+    })
+    .await
+}
+
+/// The plans to choose from.
+#[server(endpoint = "ops_plans")]
+pub async fn ops_plans() -> Result<Vec<Plan>, Error> {
+    crate::error::answer(async {
+        require_ops().await?;
+        Ok(partners::plans(&Site::current()?.db).await?)
+    })
+    .await
+}
+
+/// By the rules of `toll apply`; leads to the partner's page.
+#[server(endpoint = "create_partner")]
+pub async fn create_partner(slug: String, name: String, plan: String) -> Result<(), Error> {
+    crate::error::answer(async {
+        let viewer = require_ops().await?;
+        let site = Site::current()?;
+        edit(&site.db, By(&viewer.email), Kind::Partner, |manifest| {
+            if manifest.partners.contains_key(&slug) {
+                return Err(format!("there is a partner {slug:?} already"));
+            }
+            let mut table = toml::Table::from_iter([("slug".to_owned(), slug.clone().into())]);
+            table.insert("plan".into(), plan.into());
+            if !name.trim().is_empty() {
+                table.insert("name".into(), name.trim().into());
+            }
+            Ok(table)
+        })
+        .await?;
+        leptos_axum::redirect(&format!("/ops/partners/{slug}"));
+        Ok(())
+    })
+    .await
+}
+
+/// Its bucket stays as full as it is, up to what the new plan holds.
+#[server(endpoint = "change_plan")]
+pub async fn change_plan(slug: String, plan: String) -> Result<(), Error> {
+    crate::error::answer(change(slug, "plan", plan.into())).await
+}
+
+/// A suspended partner's keys are refused on every node within a second; nothing else about it changes.
+#[server(endpoint = "suspend_partner")]
+pub async fn suspend_partner(slug: String, suspended: bool) -> Result<(), Error> {
+    crate::error::answer(change(slug, "suspended", suspended.into())).await
+}
+
+async fn change(slug: String, field: &str, value: toml::Value) -> Result<(), Error> {
+    let viewer = require_ops().await?;
+    let site = Site::current()?;
+    edit(&site.db, By(&viewer.email), Kind::Partner, |manifest| {
+        let mut table =
+            table(manifest, Kind::Partner, &slug).ok_or_else(|| format!("there is no partner {slug:?}"))?;
+        table.insert(field.to_owned(), value);
+        Ok(table)
+    })
+    .await?;
+    leptos_axum::redirect(&format!("/ops/partners/{slug}"));
+    Ok(())
+}
+
+/// Ends a key of the partner on every node.
+#[server(endpoint = "ops_revoke_key")]
+pub async fn ops_revoke_key(slug: String, key: i64) -> Result<(), Error> {
+    crate::error::answer(async {
+        let viewer = require_ops().await?;
+        let site = Site::current()?;
+        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
+        crate::keys::revoke(&site.db, By(&viewer.email), Some(partner.id), key).await?;
+        leptos_axum::redirect(&format!("/ops/partners/{slug}"));
+        Ok(())
+    })
+    .await
+}
+
+/// A link that makes an account of the partner's.
+#[server(endpoint = "ops_invite")]
+pub async fn ops_invite(slug: String, email: String) -> Result<OneTimeLink, Error> {
+    crate::error::answer(async {
+        let viewer = require_ops().await?;
+        let site = Site::current()?;
+        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
+        let made = people::invite(&site.db, By(&viewer.email), &email, InviteAs::Partner(partner.id)).await;
+        let token = made.map_err(|error| match error {
+            InviteError::Database(cause) => Error::internal(cause),
+            told => Error::Invalid(told.to_string()),
+        })?;
+        Ok(OneTimeLink { email, link: people::link(&site.public_url, &token) })
+    })
+    .await
+}
+
+/// A link that sets a new password for one of the partner's people.
+#[server(endpoint = "ops_reset_link")]
+pub async fn ops_reset_link(slug: String, email: String) -> Result<OneTimeLink, Error> {
+    use crate::people::IssueError;
+
+    crate::error::answer(async {
+        let viewer = require_ops().await?;
+        let site = Site::current()?;
+        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
+        let people = partners::people(&site.db, partner.id).await?;
+        if !people.iter().any(|person| person.email == email) {
+            return Err(Error::Invalid("Nobody signs in for this partner with that address.".into()));
+        }
+        let made = people::issue(&site.db, By(&viewer.email), &email).await;
+        let token = made.map_err(|error| match error {
+            IssueError::Database(cause) => Error::internal(cause),
+            told => Error::Invalid(told.to_string()),
+        })?;
+        Ok(OneTimeLink { email, link: people::reset_link(&site.public_url, &token) })
+    })
+    .await
+}

@@ -1,0 +1,107 @@
+//! `/ops/partners/<slug>`: what a partner sends, who it is, and what can be done about it.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use super::acts::{Keys, PlanAndDoor};
+use super::api::{
+    Details, OneTimeLink, change_plan, ops_invite, ops_partner, ops_reset_link, ops_revoke_key,
+    suspend_partner,
+};
+use super::people::People;
+use crate::error::Error;
+use crate::islands::secret::Secret;
+use crate::posted::Posted;
+use crate::screens::screen::Screen;
+use crate::widgets::address::Address;
+use crate::widgets::books::Books;
+use crate::widgets::field::Problem;
+use crate::widgets::funnel_chart::FunnelChart;
+use crate::widgets::headline::headline;
+use crate::widgets::histogram::LatencyHistogram;
+
+/// The partner, and what came of the form that this is the answer to.
+struct Shown {
+    details: Details,
+    link: Option<OneTimeLink>,
+    problem: Option<String>,
+}
+
+#[component]
+pub fn OnePartner() -> impl IntoView {
+    let slug = use_params_map().get_untracked().get("slug").unwrap_or_default();
+    let address = Address::current();
+    let (posted, span) = (Posted::current(), address.span().to_string());
+    let asked = slug.clone();
+    let fetch = async move {
+        let shown = shown(posted, span, asked).await?;
+        Ok((Some(shown.details.funnel.window()), shown))
+    };
+    Screen::new(slug, "/ops/partners")
+        .show(fetch, |shown, _| view! { <Page shown=shown address=address/> }.into_any())
+}
+
+async fn shown(posted: Option<Posted>, span: String, slug: String) -> Result<Shown, Error> {
+    let (link, problem) = match posted {
+        None => (None, None),
+        Some(form) => match act(&form, &slug).await {
+            Ok(link) => (link, None),
+            Err(Error::Invalid(problem)) => (None, Some(problem)),
+            Err(error) => return Err(error),
+        },
+    };
+    Ok(Shown { details: ops_partner(span, slug).await?, link, problem })
+}
+
+/// All but links lead back to the page, so that nothing is done twice.
+async fn act(form: &Posted, slug: &str) -> Result<Option<OneTimeLink>, Error> {
+    let slug = slug.to_owned();
+    match form.get("act").as_str() {
+        "invite" => ops_invite(slug, form.get("email")).await.map(Some),
+        "reset" => ops_reset_link(slug, form.get("email")).await.map(Some),
+        "plan" => change_plan(slug, form.get("plan")).await.map(|()| None),
+        "suspend" => suspend_partner(slug, true).await.map(|()| None),
+        "resume" => suspend_partner(slug, false).await.map(|()| None),
+        "revoke" => {
+            let key = form.get("key").parse().map_err(|_| Error::Invalid("No key was named.".into()))?;
+            ops_revoke_key(slug, key).await.map(|()| None)
+        }
+        _ => Err(Error::Invalid("The form was incomplete.".into())),
+    }
+}
+
+#[component]
+fn Page(shown: Shown, address: Address) -> impl IntoView {
+    let Shown { details, link, problem } = shown;
+    let Details { partner, funnel, quota, people, invited, keys, plans, now } = details;
+    let list = address.elsewhere("/ops/requests").with("partner", Some(partner.slug.as_str()));
+    let slug = partner.slug.clone();
+    view! {
+        {link.map(|link| view! { <Link link=link/> })}
+        <Problem text=problem/>
+        <p class="verdict">{headline(&funnel)}</p>
+        <PlanAndDoor partner=partner quota=quota plans=plans/>
+        <section aria-labelledby="books-title">
+            <h2 id="books-title">"The books"</h2>
+            <Books funnel=funnel.clone() behind=list.clone()/>
+        </section>
+        <Keys keys=keys slug=slug.clone() now=now/>
+        <People people=people invited=invited slug=slug now=now/>
+        <section class="two">
+            <FunnelChart funnel=funnel.clone() behind=list.clone()/>
+            <LatencyHistogram latency=funnel.latency behind=list/>
+        </section>
+    }
+}
+
+#[component]
+fn Link(link: OneTimeLink) -> impl IntoView {
+    let OneTimeLink { email, link } = link;
+    view! {
+        <section class="sheet" aria-labelledby="link-title">
+            <h2 id="link-title">{format!("A link for {email}")}</h2>
+            <p class="soft">"This is the only time that it is shown. It works once, within 72 hours; whoever holds it sets the password."</p>
+            <Secret text=link name="link".to_owned() before=String::new() after=String::new()/>
+        </section>
+    }
+}

@@ -1,0 +1,148 @@
+//! `/ops/routes`: each route's funnel in a row.
+
+pub mod api;
+pub mod change;
+pub mod form;
+
+use leptos::prelude::*;
+
+use self::api::{RouteLine, Routes, SwitchRoute, ops_routes};
+use crate::domain::ends::Ends;
+use crate::domain::numbers::{grouped, percent};
+use crate::domain::stage::Stage;
+use crate::screens::screen::Screen;
+use crate::widgets::address::Address;
+use crate::widgets::field::Problem;
+use crate::widgets::mini_funnel::MiniFunnel;
+
+#[component]
+pub fn OpsRoutes() -> impl IntoView {
+    let address = Address::current();
+    let span = address.span().to_string();
+    let fetch = async {
+        let routes = ops_routes(span).await?;
+        Ok((Some(routes.window), routes))
+    };
+    Screen::new("Routes", "/ops/routes")
+        .asks("What is called, and how far does it get?")
+        .show(fetch, |routes, _| view! { <List routes=routes address=address/> }.into_any())
+}
+
+#[component]
+fn List(routes: Routes, address: Address) -> impl IntoView {
+    let action = ServerAction::<SwitchRoute>::new();
+    let problem = action.value().get_untracked().and_then(Result::err).map(|error| error.to_string());
+    let Routes { routes, nowhere, .. } = routes;
+    let lost = address.elsewhere("/ops/requests").with("outcome", Some("no_route")).href();
+    let lost = (nowhere > 0).then(
+        || view! { <p class="soft"><a href=lost>{grouped(nowhere)}" requests"</a>" named no route."</p> },
+    );
+    let is_empty = routes.is_empty();
+    let rows: Vec<_> = routes.into_iter().map(|line| row(line, &address)).collect();
+    let table = match is_empty {
+        true => view! {
+            <p class="hint">"No route yet. Create one, or declare it in a file for "<code>"toll apply"</code>"."</p>
+        }
+        .into_any(),
+        false => view! {
+            <table class="list">
+                <thead>
+                    <tr>
+                        <th scope="col">"Route"</th>
+                        <th scope="col" class="drawn">"From door to upstream"</th>
+                        <th scope="col" class="r">"Arrived"</th>
+                        <th scope="col" class="r">"Stopped"</th>
+                        <th scope="col" class="r">"From cache"</th>
+                        <th scope="col" class="r">"Reached"</th>
+                        <th scope="col" class="r">"p95"</th>
+                        <th scope="col"><span class="visually-hidden">"Switch"</span></th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        }
+        .into_any(),
+    };
+    view! {
+        <Problem text=problem/>
+        <div class="above-list">
+            {lost}
+            <a class="btn" href="/ops/routes/new">"New route"</a>
+        </div>
+        <section aria-label="Routes">{table}</section>
+    }
+}
+
+fn row(line: RouteLine, address: &Address) -> impl IntoView + use<> {
+    let RouteLine { route, funnel, upstream_us } = line;
+    let ends = funnel.as_ref().map(Ends::of).unwrap_or_default();
+    let page = address.elsewhere(&format!("/ops/routes/{}", route.name)).href();
+    let list = address.elsewhere("/ops/requests").with("route", Some(route.name.as_str()));
+    let count = |n: u64, list: Address| match n {
+        0 => view! { <span class="soft">"0"</span> }.into_any(),
+        n => view! { <a href=list.href()>{grouped(n)}</a> }.into_any(),
+    };
+    let p95 =
+        funnel.as_ref().and_then(|funnel| funnel.latency.p95).map_or("–".to_owned(), |p95| p95.words());
+    let (word, next) = if route.off { ("Switch on", "false") } else { ("Switch off", "true") };
+    view! {
+        <tr id=format!("route-{}", route.name)>
+            <th scope="row">
+                <a href=page>{route.name.clone()}</a>
+                {route.off.then(|| view! { <span class="tag bad">"off"</span> })}
+                {(route.access == "public").then(|| view! { <span class="tag">"public"</span> })}
+                <span class="why"><code>{format!("/api{}", route.path)}</code>" → "{route.upstream}</span>
+            </th>
+            <td class="drawn"><MiniFunnel ends=ends/></td>
+            <td class="r" data-label="Arrived">{count(ends.arrived(), list.clone())}</td>
+            <td class="r" data-label="Stopped">{grouped(ends.refused())}</td>
+            <td class="r" data-label="From cache">{earned(&ends, route.cache, upstream_us)}</td>
+            <td class="r" data-label="Reached">{count(ends.reached, list.with("answer", Some("any")))}</td>
+            <td class="r" data-label="p95">{p95}</td>
+            <td class="r">
+                <form method="post" action="/_fn/switch_route">
+                    <input type="hidden" name="name" value=route.name.clone()/>
+                    <input type="hidden" name="off" value=next/>
+                    <button class="quiet small">{word}<span class="visually-hidden">{format!(" {}", route.name)}</span></button>
+                </form>
+            </td>
+        </tr>
+    }
+}
+
+/// What the cache answered of all that it was asked, and what the upstream was spared by it.
+fn earned(ends: &Ends, has_cache: bool, upstream_us: u64) -> impl IntoView + use<> {
+    let hits = ends.at(Stage::Cache);
+    if !has_cache && hits == 0 {
+        return view! { <span class="soft">"no cache"</span> }.into_any();
+    }
+    let asked = hits + ends.at(Stage::Breaker) + ends.at(Stage::Proxy) + ends.reached;
+    let saved = (ends.reached > 0 && hits > 0).then(|| {
+        // As long as those took that it did not answer.
+        let words = saved(upstream_us / ends.reached * hits);
+        view! { <span class="why">{grouped(hits)}" calls, "{words}" saved"</span> }
+    });
+    view! { {percent(hits, asked)}{saved} }.into_any()
+}
+
+/// Microseconds of an upstream, roughly.
+fn saved(us: u64) -> String {
+    match us / 1_000 {
+        ms @ ..1_000 => format!("{ms} ms"),
+        ms @ 1_000..120_000 => format!("{} s", ms / 1_000),
+        ms @ 120_000..7_200_000 => format!("{} min", ms / 60_000),
+        ms => format!("{} h", grouped(ms / 3_600_000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::saved;
+
+    #[test]
+    fn what_is_saved_is_told_in_one_unit() {
+        let told: Vec<_> =
+            [400_000, 43_000_000, 2_460_000_000, 9_000_000_000].map(saved).into_iter().collect();
+        assert_eq!(told, ["400 ms", "43 s", "41 min", "2 h"]);
+    }
+}

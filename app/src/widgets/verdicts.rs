@@ -1,0 +1,58 @@
+//! What the numbers mean, as sentences: the most important first, and larger.
+
+use leptos::prelude::*;
+
+use crate::domain::verdict::{Part, Rule, Tone, Verdict};
+
+#[component]
+pub fn Verdicts(
+    verdicts: Vec<Verdict>,
+    /// What is said if the numbers bear no verdict.
+    otherwise: String,
+) -> impl IntoView {
+    if verdicts.is_empty() {
+        return view! { <p class="verdict">{otherwise}</p> }.into_any();
+    }
+    let items: Vec<_> = verdicts.into_iter().map(item).collect();
+    view! { <ul class="verdicts" aria-label="Verdicts">{items}</ul> }.into_any()
+}
+
+fn item(verdict: Verdict) -> impl IntoView {
+    let Verdict { rule, tone, sentence, href } = verdict;
+    let parts: Vec<_> = sentence
+        .0
+        .into_iter()
+        .map(|part| match part {
+            Part::Text(text) => text.into_any(),
+            // A name and a number carry the sentence alike.
+            Part::Code(text) | Part::Strong(text) => view! { <b>{text}</b> }.into_any(),
+        })
+        .collect();
+    let evidence = evidence(&href);
+    view! { <li class=class(rule, tone)>{parts}" "<a href=href>{evidence}</a></li> }
+}
+
+/// The colour of the stage that it is about; of none, if it is about the upstreams themselves.
+fn class(rule: Rule, tone: Tone) -> &'static str {
+    match (rule, tone) {
+        (Rule::Loud | Rule::Mine, Tone::Alarm | Tone::Notice) => "stage-quota",
+        (Rule::Loud | Rule::Mine, Tone::Good) => "stage-proxy",
+        (Rule::Quiet, Tone::Good) => "stage-proxy",
+        (Rule::Quiet, _) => "stage-breaker",
+        (Rule::Upstream, _) => "at-fault",
+        (Rule::Keys, _) => "stage-key",
+        (Rule::Cache, _) => "stage-cache",
+    }
+}
+
+/// By the screen that shows it.
+fn evidence(href: &str) -> &'static str {
+    let path = href.split('?').next().unwrap_or_default();
+    match path.rsplit('/').next().unwrap_or_default() {
+        "requests" => "the requests →",
+        "upstreams" => "the upstream →",
+        "cache" => "the cache →",
+        "routes" => "the routes →",
+        _ => "the evidence →",
+    }
+}

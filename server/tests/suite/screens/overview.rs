@@ -1,0 +1,100 @@
+//! `/ops`: the books of everything, and what stands beside them.
+
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use app::people::InviteAs;
+use time::{Duration, OffsetDateTime};
+use toll::ledger::record::Record;
+
+use super::text;
+use crate::portal::portal;
+use crate::support::traffic::{Catalog, catalog, ended, write};
+
+fn of(catalog: &Catalog, n: usize, stage: Stage, outcome: Outcome) -> Record {
+    let mut record = ended(stage, outcome);
+    (record.route, record.partner, record.key) = (catalog.routes[n], catalog.partners[n], catalog.keys[n]);
+    record
+}
+
+fn many(count: usize, record: &Record) -> Vec<Record> {
+    vec![record.clone(); count]
+}
+
+#[tokio::test]
+async fn each_line_of_the_books_opens_its_reasons_and_each_reason_its_requests() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let mut records = many(7, &of(&catalog, 0, Stage::Quota, Outcome::QuotaEarlyRetry));
+    records.extend(many(2, &of(&catalog, 0, Stage::Proxy, Outcome::UpstreamUnreachable)));
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
+    let page = portal.page("/ops?last=6h", &ada).await;
+    for link in [
+        "/ops/requests?last=6h&amp;stage=quota&amp;outcome=quota%5Fearly%5Fretry",
+        "/ops/requests?last=6h&amp;stage=proxy&amp;answer=unsent&amp;outcome=upstream%5Funreachable",
+        "/ops/requests?last=6h&amp;answer=any",
+    ] {
+        let is_there = page.body.contains(link);
+        assert_eq!(is_there, !link.ends_with("any"), "nothing reached the upstream: {link}\n{}", page.body);
+    }
+    assert!(text(&page).contains("Unaccounted 0"), "{}", text(&page));
+}
+
+#[tokio::test]
+async fn partners_come_by_what_was_turned_away_and_a_cache_hit_is_not() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let mut records = many(90, &of(&catalog, 0, Stage::Cache, Outcome::CacheHit));
+    records.extend(many(3, &of(&catalog, 0, Stage::Key, Outcome::KeyRevoked)));
+    records.extend(many(5, &of(&catalog, 1, Stage::Quota, Outcome::QuotaSpent)));
+    records.extend(many(2, &of(&catalog, 1, Stage::Proxy, Outcome::Forwarded)));
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
+    let page = portal.page("/ops", &ada).await;
+    let (globex, acme) = (page.body.find("id=\"partner-globex\""), page.body.find("id=\"partner-acme\""));
+    assert!(globex.is_some() && acme.is_some() && globex < acme, "{globex:?} {acme:?}");
+    let text = text(&page);
+    assert!(text.contains("GLOBEX 7 0 5 0 0 2"), "{text}");
+    assert!(text.contains("ACME 93 3 0 0 0 0"), "{text}");
+}
+
+#[tokio::test]
+async fn the_window_is_held_against_the_one_before() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let (now, spent) = (OffsetDateTime::now_utc(), of(&catalog, 0, Stage::Quota, Outcome::QuotaSpent));
+    let minutes = vec![
+        (now - Duration::minutes(90), many(10, &spent)),
+        (now - Duration::minutes(10), many(62, &spent)),
+    ];
+    write(&portal.db, minutes).await;
+    let text = text(&portal.page("/ops?last=1h", &ada).await);
+    assert!(text.contains("Quota 62 10 +52 ×6.2"), "{text}");
+    assert!(text.contains("Served by cache 0 0 ±0"), "{text}");
+}
+
+#[tokio::test]
+async fn an_upstream_whose_breaker_is_open_has_its_door_shut_and_says_since_when() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    sqlx::query(
+        "insert into breaker (upstream_id, state, opened_at) values ($1, 'open', '2026-01-01T14:02:11Z')
+         on conflict (upstream_id) do update set state = excluded.state, opened_at = excluded.opened_at",
+    )
+    .bind(catalog.upstream)
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    let mut failed = of(&catalog, 0, Stage::Proxy, Outcome::Forwarded);
+    if let Some(end) = &mut failed.end {
+        (end.status, end.upstream_status) = (503, 503);
+    }
+    let mut records = many(3, &failed);
+    records.extend(many(1, &of(&catalog, 0, Stage::Proxy, Outcome::Forwarded)));
+    records.extend(many(312, &of(&catalog, 1, Stage::Breaker, Outcome::BreakerOpen)));
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
+    let text = text(&portal.page("/ops", &ada).await);
+    assert!(text.contains("billing shut since 14:02:11 4 75.0 % 312"), "{text}");
+}

@@ -1,0 +1,139 @@
+//! `/ops/partners`: finding, making and changing partners.
+
+use app::changes::{By, What, list};
+use app::keys::{self, NewKey};
+use app::people::{InviteAs, find_invitation};
+use http::StatusCode;
+use http::header::LOCATION;
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::text;
+use crate::people::partner;
+use crate::portal::{Portal, portal};
+
+async fn suspended(db: &PgPool, slug: &str) -> bool {
+    let found = sqlx::query_scalar("select suspended from partner where slug = $1").bind(slug);
+    found.fetch_one(db).await.unwrap()
+}
+
+/// An operator's session, and the partner `acme` on a plan of its own.
+async fn shop() -> (Portal, String, i64) {
+    let portal = portal("http://toll.example").await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let acme = partner(&portal.db, "acme").await;
+    sqlx::query("update plan set name = 'free' where name = 'plan of acme'")
+        .execute(&portal.db)
+        .await
+        .unwrap();
+    (portal, ada, acme)
+}
+
+#[tokio::test]
+async fn a_partner_is_created_by_the_rules_of_the_file_and_by_an_operator_of_that_name() {
+    let (portal, ada, _) = shop().await;
+    let form = "slug=globex&name=Globex+Corp&plan=free";
+    let made = portal.post("/ops/partners/new", &ada, form).await;
+    assert_eq!((made.status, made.header(LOCATION.as_str())), (StatusCode::FOUND, "/ops/partners/globex"));
+    let tokens: f64 = sqlx::query_scalar(
+        "select tokens from bucket join partner on partner.id = partner_id where slug = 'globex'",
+    )
+    .fetch_one(&portal.db)
+    .await
+    .unwrap();
+    assert_eq!(tokens, 60.0);
+    let [change, ..] = &list(&portal.db, Some(What::Partner), None, 9).await.unwrap()[..] else { panic!() };
+    assert_eq!((change.who.as_str(), change.name.as_str()), ("ada@example.com", "globex"));
+    assert_eq!(change.after, Some(json!({ "name": "Globex Corp", "plan": "free" })));
+
+    let twice = portal.post("/ops/partners/new", &ada, form).await;
+    assert!(text(&twice).contains("there is a partner \"globex\" already"), "{}", twice.body);
+    assert!(twice.body.contains("value=\"Globex Corp\""), "what was typed is still there");
+    let bad = portal.post("/ops/partners/new", &ada, "slug=No+Slug&name=&plan=free").await;
+    assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(bad.body.contains("is no name: write 1 to 63 lower-case letters"), "{}", bad.body);
+}
+
+#[tokio::test]
+async fn a_partner_is_suspended_let_in_again_and_put_on_another_plan() {
+    let (portal, ada, _) = shop().await;
+    partner(&portal.db, "other").await;
+    let page = "/ops/partners/acme";
+    let version = || async {
+        sqlx::query_scalar::<_, i64>("select version from catalog_version")
+            .fetch_one(&portal.db)
+            .await
+            .unwrap()
+    };
+    let before = version().await;
+    assert_eq!(portal.post(page, &ada, "act=suspend").await.status, StatusCode::FOUND);
+    assert!(suspended(&portal.db, "acme").await && !suspended(&portal.db, "other").await);
+    assert!(version().await > before, "every node hears of it");
+    assert!(portal.page(page, &ada).await.body.contains("Let it in again"));
+    portal.post(page, &ada, "act=resume").await;
+    assert!(!suspended(&portal.db, "acme").await);
+
+    portal.post(page, &ada, "act=plan&plan=free").await;
+    sqlx::query("update plan set name = 'gold' where name = 'plan of other'")
+        .execute(&portal.db)
+        .await
+        .unwrap();
+    portal.post(page, &ada, "act=plan&plan=gold").await;
+    assert!(text(&portal.page(page, &ada).await).contains("gold"));
+    let refused = portal.post(page, &ada, "act=plan&plan=none").await;
+    assert!(text(&refused).contains("refers to plan \"none\", which does not exist"), "{}", refused.body);
+}
+
+#[tokio::test]
+async fn an_invitation_and_a_password_link_are_shown_once_and_belong_to_that_partner() {
+    let (portal, ada, acme) = shop().await;
+    let page = "/ops/partners/acme";
+    let answer = portal.post(page, &ada, "act=invite&email=bob%40acme.example").await;
+    let link = |body: &str, path: &str| {
+        body.split(path)
+            .nth(1)
+            .map(|rest| rest.chars().take_while(char::is_ascii_hexdigit).collect::<String>())
+    };
+    let token = link(&answer.body, "/invite/").expect("a link");
+    let invitation = find_invitation(&portal.db, &token).await.unwrap().expect("good");
+    assert_eq!(invitation.partner.as_deref(), Some("ACME"));
+    let again = portal.page(page, &ada).await;
+    assert!(!again.body.contains(&token) && again.body.contains("invited, link ends in"), "shown once");
+
+    portal.session("carol@acme.example", InviteAs::Partner(acme)).await;
+    let answer = portal.post(page, &ada, "act=reset&email=carol%40acme.example").await;
+    assert!(link(&answer.body, "/reset/").is_some(), "{}", answer.body);
+    // Only its own people: an operator's password is not reset by way of a partner.
+    let answer = portal.post(page, &ada, "act=reset&email=ada%40example.com").await;
+    assert!(link(&answer.body, "/reset/").is_none());
+}
+
+#[tokio::test]
+async fn a_key_of_another_partner_is_not_revoked_by_this_ones_page() {
+    let (portal, ada, acme) = shop().await;
+    partner(&portal.db, "other").await;
+    let key = keys::create(&portal.db, By("test"), acme, NewKey { name: "ci", ..NewKey::default() }).await;
+    let id = key.unwrap().key.id;
+    let form = format!("act=revoke&key={id}");
+    assert_eq!(portal.post("/ops/partners/other", &ada, &form).await.status, StatusCode::NOT_FOUND);
+    let honoured = || async { keys::list(&portal.db, Some(acme)).await.unwrap()[0].state.is_honoured() };
+    assert!(honoured().await);
+    assert_eq!(portal.post("/ops/partners/acme", &ada, &form).await.status, StatusCode::FOUND);
+    assert!(!honoured().await);
+}
+
+#[tokio::test]
+async fn partners_are_found_by_a_part_of_slug_or_name_and_shown_by_the_page() {
+    let (portal, ada, _) = shop().await;
+    for n in 0..60 {
+        partner(&portal.db, &format!("shop-{n:02}")).await;
+    }
+    let shown = |body: &str| body.matches("<tr id=\"partner-").count();
+    let first = portal.page("/ops/partners", &ada).await;
+    assert_eq!(shown(&first.body), 50);
+    assert!(first.body.contains("Page 1 of 2"), "{}", first.body);
+    assert_eq!(shown(&portal.page("/ops/partners?page=2", &ada).await.body), 11);
+    assert_eq!(shown(&portal.page("/ops/partners?search=SHOP-1", &ada).await.body), 10);
+    // Signs of patterns are plain characters.
+    assert_eq!(shown(&portal.page("/ops/partners?search=%25", &ada).await.body), 0);
+}
