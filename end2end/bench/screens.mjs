@@ -31,6 +31,10 @@ async function measure(path, cookie) {
   for (let round = -3; round < rounds; round += 1) {
     const from = performance.now();
     const { answer, text } = await ask(path, { cookie });
+    if (answer.statusCode === 404) {
+      console.error(`bench: there is no ${path}`);
+      return;
+    }
     if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text.slice(0, 300)}`);
     if (round >= 0) times.push(performance.now() - from);
   }
