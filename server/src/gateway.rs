@@ -29,6 +29,8 @@ const QUOTA_LANES: usize = 4;
 pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     pub cache_bytes: u64,
+    /// How long a client may take to send a head.
+    pub header_timeout: Duration,
     /// How long a client may pause within a body, and an upstream within its.
     pub body_idle: Duration,
     /// Whether a node goes on from the tokens that it last saw while the database is away.

@@ -19,8 +19,6 @@ use crate::telemetry::metrics::{Probe, Unready, Vitals};
 
 /// How long the last records may take to the database.
 const FLUSH: Duration = Duration::from_secs(20);
-/// How long a client may pause within a body, and an upstream within its.
-const BODY_IDLE: Duration = Duration::from_secs(30);
 
 /// A running node.
 pub struct Node {
@@ -38,7 +36,8 @@ impl Node {
         let settings = Settings {
             trusted_proxies: config.trusted_proxies.clone(),
             cache_bytes: config.cache_bytes,
-            body_idle: BODY_IDLE,
+            header_timeout: config.header_timeout,
+            body_idle: config.body_idle,
             meter_locally: config.on_store_failure == OnStoreFailure::MeterLocally,
         };
         let tls = match (&config.tls_cert, &config.tls_key) {

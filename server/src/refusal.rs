@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
-use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 use serde::Serialize;
 use uuid::Uuid;
@@ -128,6 +128,34 @@ impl Refusal {
         if let Some((name, value)) = &self.extra {
             headers.insert(name.clone(), value.clone());
         }
+        if self.outcome == Outcome::BadRequest {
+            // Who frames one request badly is not asked for another (RFC 9112 §11.2). HTTP/2 leaves this out.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         response
     }
+}
+
+/// The answer to bytes that were no request: no id, no stage, nothing in the books.
+pub fn unreadable(status: u16, detail: &str) -> Response<Body> {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+    let title = status.canonical_reason().unwrap_or_default();
+    let problem = serde_json::json!({
+        "type": "urn:toll:unreadable", "title": title, "status": status.as_u16(), "detail": detail,
+    });
+    let mut response = Response::new(body::full(problem.to_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// `OPTIONS *` is about the server as a whole, no resource of it (RFC 9110 §9.3.7).
+pub fn options_of_the_server() -> Response<Body> {
+    let mut response = Response::new(body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(crate::catalog::ALL_METHODS));
+    response
 }

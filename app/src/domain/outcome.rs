@@ -20,7 +20,7 @@ pub enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
     At(Stage),
-    /// Known by its length at the route stage, or found out at the proxy stage.
+    /// Known by the head at the route stage, or found out with the body at the proxy stage.
     RouteOrProxy,
     Anywhere,
 }
@@ -78,7 +78,7 @@ outcomes! {
     RouteOff = 2, "route_off", At(Route), 503, Caller, "Route switched off";
     MethodNotAllowed = 3, "method_not_allowed", At(Route), 405, Caller, "Method not allowed";
     BadPath = 4, "bad_path", At(Route), 400, Caller, "Path not acceptable";
-    BadRequest = 5, "bad_request", At(Route), 400, Caller, "Malformed request";
+    BadRequest = 5, "bad_request", RouteOrProxy, 400, Caller, "Malformed request";
     BodyTooLarge = 6, "body_too_large", RouteOrProxy, 413, Caller, "Body too large";
     Preflight = 7, "preflight", At(Route), 204, Nobody, "CORS preflight answered";
     LoopDetected = 8, "loop_detected", At(Route), 508, Caller, "Loop detected";

@@ -13,6 +13,9 @@ use http::Method;
 pub use live::Live;
 pub use upstream::{Target, Upstream};
 
+/// What "all methods" is to a client that asks.
+pub const ALL_METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
 /// One state of the catalog. Requests that have begun go on with the state they saw.
 #[derive(Debug, Default)]
 pub struct Catalog {
@@ -97,15 +100,19 @@ impl Catalog {
 }
 
 impl Route {
+    /// `TRACE` must be named: an upstream that answers it shows what Toll added to the request (RFC 9110 §9.3.8).
     pub fn allows(&self, method: &Method) -> bool {
-        self.methods.as_ref().is_none_or(|methods| methods.contains(method))
+        match &self.methods {
+            Some(methods) => methods.contains(method),
+            None => method != Method::TRACE,
+        }
     }
 
     /// As an `Allow` header lists them.
     pub fn methods_text(&self) -> String {
         match &self.methods {
             Some(methods) => methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", "),
-            None => "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS".to_owned(),
+            None => ALL_METHODS.to_owned(),
         }
     }
 }

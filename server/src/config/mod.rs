@@ -75,6 +75,10 @@ settings! {
     tls_key: Option<PathBuf> = "", "TOLL_TLS_KEY", "FILE", values::optional_path;
     /// Networks whose X-Forwarded-For is believed, such as 10.0.0.0/8,::1
     trusted_proxies: Vec<IpNet> = "", "TOLL_TRUSTED_PROXIES", "CIDR,…", values::networks;
+    /// How long a client may take to send a request's headers
+    header_timeout: Duration = "30s", "TOLL_HEADER_TIMEOUT", "DURATION", values::positive_duration;
+    /// How long a client may pause within a body, and an upstream within its
+    body_idle: Duration = "30s", "TOLL_BODY_IDLE", "DURATION", values::positive_duration;
     /// While the database is away: "meter_locally" goes on from the tokens last seen, "refuse" answers quota_unavailable
     on_store_failure: OnStoreFailure = "meter_locally", "TOLL_ON_STORE_FAILURE", "WAY", values::on_store_failure;
     /// Response cache of this node, by weight

@@ -13,7 +13,7 @@ use app::domain::stage::Stage;
 use bytes::Bytes;
 use futures::FutureExt;
 use http::header::{CONTENT_LENGTH, HeaderValue, USER_AGENT, VIA};
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -127,6 +127,11 @@ fn hand_out(answer: Answer, method: &Method) -> Response<Body> {
         if let Some(length) = known_length(response.body()).filter(|length| *length > 0) {
             response.headers_mut().entry(CONTENT_LENGTH).or_insert_with(|| length.into());
         }
+        *response.body_mut() = body::empty();
+    }
+    if response.status() == StatusCode::RESET_CONTENT {
+        // RFC 9110 §15.3.6: it has no content, whatever the upstream sent behind it.
+        response.headers_mut().remove(CONTENT_LENGTH);
         *response.body_mut() = body::empty();
     }
     response.map(|body| RecordedBody::new(body, entry, end).boxed_unsync())

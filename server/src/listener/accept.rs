@@ -7,25 +7,24 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use socket2::{Domain, Protocol, Socket, Type};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::GRACE;
+use super::builder::builder;
 use super::peer::Connection;
 use super::serve::{Serves, Surface};
 use super::tls::Tls;
+use super::wire::Wire;
 use crate::gateway::Gateway;
 use crate::ledger::Lane;
 use crate::pipeline::{Arrived, Serve, pipeline};
 
-/// Between connections accepted and requests whose head has come; also how long a kept-alive connection may idle.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-const MOST_HEADERS: usize = 100;
-const LARGEST_HEAD: usize = 64 << 10;
 const BACKLOG: i32 = 4096;
 
 /// Sockets that share the address between threads. Bound once without sharing first, so that a taken port is an error
@@ -79,7 +78,7 @@ async fn accept<S: Serve<Arrived>>(
     mut stop: watch::Receiver<bool>,
 ) {
     let inside = GracefulShutdown::new();
-    let builder = Arc::new(builder());
+    let builder = Arc::new(builder(serves.gateway.settings.header_timeout));
     loop {
         let (stream, address) = tokio::select! {
             accepted = listener.accept() => match accepted {
@@ -98,11 +97,9 @@ async fn accept<S: Serve<Arrived>>(
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
             match tls {
-                None => connection(TokioIo::new(stream), address, false, serves, &builder, watcher).await,
+                None => connection(stream, address, false, serves, &builder, watcher).await,
                 Some(tls) => match tls.accept(stream).await {
-                    Ok(stream) => {
-                        connection(TokioIo::new(stream), address, true, serves, &builder, watcher).await
-                    }
+                    Ok(stream) => connection(stream, address, true, serves, &builder, watcher).await,
                     Err(error) => tracing::debug!(%error, "no TLS handshake"),
                 },
             }
@@ -114,36 +111,25 @@ async fn accept<S: Serve<Arrived>>(
     }
 }
 
-fn builder() -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_headers(MOST_HEADERS)
-        .max_buf_size(LARGEST_HEAD);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(LARGEST_HEAD as u32);
-    builder
-}
-
 async fn connection<I, S>(
-    io: I,
+    socket: I,
     address: SocketAddr,
     secure: bool,
     serves: Arc<Serves<S>>,
     builder: &Builder<TokioExecutor>,
-    watcher: hyper_util::server::graceful::Watcher,
+    watcher: Watcher,
 ) where
-    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Serve<Arrived>,
 {
     let connection = Connection::new(address, secure);
     let gateway = serves.gateway.clone();
+    let wire = Wire::new(socket, connection.clone(), gateway.settings.header_timeout);
     let service = service_fn(move |request| {
         let (serves, peer) = (serves.clone(), connection.request());
         async move { Ok::<_, std::convert::Infallible>(serves.serve(request, peer).await) }
     });
-    let served = watcher.watch(builder.serve_connection_with_upgrades(io, service).into_owned());
+    let served = watcher.watch(builder.serve_connection_with_upgrades(wire, service).into_owned());
     if let Err(error) = served.await {
         let hyper: Option<&hyper::Error> = error.downcast_ref();
         if hyper.is_some_and(hyper::Error::is_parse) {

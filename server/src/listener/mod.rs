@@ -1,10 +1,12 @@
 //! Sockets: a runtime and a listener for each gateway thread, on one port.
 
 mod accept;
+mod builder;
 pub mod callers;
 pub mod peer;
 mod serve;
 mod tls;
+pub mod wire;
 
 use std::io;
 use std::net::SocketAddr;

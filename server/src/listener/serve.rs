@@ -2,18 +2,22 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::ConnectInfo;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower::ServiceExt;
 
 use super::peer::Peer;
+use super::wire::Fault;
 use crate::body::{self, Body, BodyError};
 use crate::gateway::Gateway;
 use crate::ledger::recorded::Recorded;
 use crate::pipeline::{Arrived, Serve};
+use crate::refusal;
+use crate::stages::route::check_framing;
 
 /// What an address serves.
 #[derive(Clone)]
@@ -35,21 +39,45 @@ impl<S: Serve<Arrived>> Serves<S> {
     }
 
     pub async fn serve(&self, request: Request<Incoming>, peer: Peer) -> Response<Body> {
-        match &self.surface {
-            Surface::Both(_) | Surface::Gateway if is_for_gateway(&request) => {
-                // One allocation instead of moving a large future about.
-                Box::pin(self.pipeline.handle(request, peer)).await
-            }
-            _ if request.uri().path() == "/healthz" => Response::new(body::full("ok\n")),
-            Surface::Both(portal) | Surface::Portal(portal) => {
+        let (connection, number) = (peer.connection.clone(), peer.number);
+        let is_http_1 = request.version() < Version::HTTP_2;
+        let mut response = match peer.fault {
+            Some(Fault::Unreadable { status, detail }) => self.unreadable(status, detail),
+            _ => self.surface(request, peer).await,
+        };
+        if is_http_1 {
+            let status = response.status();
+            connection.answer(number, status, response.headers_mut());
+        }
+        response
+    }
+
+    async fn surface(&self, request: Request<Incoming>, peer: Peer) -> Response<Body> {
+        if is_for_gateway(&request) && !matches!(self.surface, Surface::Portal(_)) {
+            // One allocation instead of moving a large future about.
+            return Box::pin(self.pipeline.handle(request, peer)).await;
+        }
+        // The books are the gateway's; what is malformed elsewhere is counted with what cannot be read.
+        if let Err((_, detail)) = check_framing(&request, &peer) {
+            return self.unreadable(400, detail);
+        }
+        match (&self.surface, request.uri().path()) {
+            (_, "*") => refusal::options_of_the_server(),
+            (_, "/healthz") => Response::new(body::full("ok\n")),
+            (Surface::Both(portal) | Surface::Portal(portal), _) => {
                 self.portal(portal.clone(), request, peer).await
             }
-            Surface::Gateway => {
+            (Surface::Gateway, _) => {
                 let mut response = Response::new(body::full("The portal has an address of its own.\n"));
                 *response.status_mut() = StatusCode::NOT_FOUND;
                 response
             }
         }
+    }
+
+    fn unreadable(&self, status: u16, detail: &'static str) -> Response<Body> {
+        self.gateway.unreadable.fetch_add(1, Ordering::Relaxed);
+        refusal::unreadable(status, detail)
     }
 
     async fn portal(
@@ -79,8 +107,12 @@ impl<S: Serve<Arrived>> Serves<S> {
     }
 }
 
-/// `CONNECT` has no path; the route stage refuses it in the books.
+/// `CONNECT` has no path, and `*` is none: what of them makes no sense, the route stage refuses in the books.
 fn is_for_gateway<B>(request: &Request<B>) -> bool {
     let path = request.uri().path();
-    path == "/api" || path.starts_with("/api/") || request.method() == Method::CONNECT
+    let is_odd = match request.method() {
+        &Method::CONNECT => true,
+        method => path == "*" && method != Method::OPTIONS,
+    };
+    is_odd || path == "/api" || path.starts_with("/api/")
 }

@@ -9,6 +9,7 @@ mod cache;
 mod changes;
 mod command_line;
 mod demo;
+mod front;
 mod keys;
 mod ledger;
 mod manifest;

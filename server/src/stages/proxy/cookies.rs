@@ -22,6 +22,16 @@ pub fn remove_session(headers: &mut HeaderMap) {
     });
 }
 
+/// HTTP/2 may cut `Cookie` in pieces; to others it must be one (RFC 9113 §8.2.3).
+pub fn join(headers: &mut HeaderMap) {
+    let pieces: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if pieces.len() > 1
+        && let Ok(joined) = HeaderValue::from_bytes(&pieces.join(&b"; "[..]))
+    {
+        headers.insert(COOKIE, joined);
+    }
+}
+
 /// From an upstream's `Set-Cookie`.
 pub fn refuse_session(headers: &mut HeaderMap) {
     filter(headers, SET_COOKIE, |value| {
@@ -62,6 +72,9 @@ mod tests {
         let mut up = with(COOKIE, &["a=1; toll_session=secret; b=2", "__Host-toll_session=secret"]);
         remove_session(&mut up);
         assert_eq!(up, with(COOKIE, &["a=1; b=2"]));
+        let mut pieces = with(COOKIE, &["a=1", "b=2"]);
+        join(&mut pieces);
+        assert_eq!(pieces, with(COOKIE, &["a=1; b=2"]));
         let mut down =
             with(SET_COOKIE, &["toll_session=forged; Path=/", "x_toll_session=1", "a=toll_session=2"]);
         refuse_session(&mut down);

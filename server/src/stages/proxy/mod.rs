@@ -7,8 +7,10 @@ mod client;
 mod cookies;
 mod downstream;
 mod exchange;
+mod forwarded;
 pub mod health;
 mod request;
+mod trailers;
 mod tunnel;
 mod upload;
 
@@ -76,10 +78,7 @@ impl Serve<Pass> for ProxyStage {
             Ok(upload) => upload,
             Err(error) => return upload::refuse(&error, &route, &entry).answer(entry),
         };
-        if upload.is_held() {
-            // Its length is known now, whatever the framing was; hyper writes it.
-            parts.headers.remove(header::CONTENT_LENGTH);
-        }
+        upload.describe(&mut parts.headers);
         let mut call = match permit.ready(&self.gateway.breakers).await {
             Ok(call) => call,
             Err(refusal) => return refusal.answer(entry),

@@ -1,5 +1,7 @@
 //! The request's body on its way up: held back where it must be, streamed where it may be.
 
+use std::error::Error;
+use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,12 +11,13 @@ use std::time::{Duration, Instant};
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::Sleep;
 
+use super::trailers;
 use crate::body::{self, Body, BodyError, Limits, hold_back, known_length};
 use crate::catalog::Route;
 use crate::ledger::Entry;
@@ -52,6 +55,7 @@ struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientFault {
     BrokeOff,
+    Malformed,
     Stalled,
     TooLarge,
 }
@@ -74,15 +78,22 @@ impl Upload {
         let body = match holds {
             true => {
                 let (bytes, trailers) = hold_back(client, limits).await.map_err(|error| fault_of(&error))?;
-                Source::Held(bytes, trailers)
+                Source::Held(bytes, trailers.filter(|trailers| !trailers.is_empty()))
             }
             false => Source::Streaming(Some(client.boxed_unsync())),
         };
         Ok(Upload { body, progress })
     }
 
-    pub fn is_held(&self) -> bool {
-        matches!(self.body, Source::Held(..))
+    /// Says in the head how this body is sent, as far as hyper needs to be told.
+    pub fn describe(&self, head: &mut HeaderMap) {
+        let Source::Held(_, trailers) = &self.body else { return };
+        // Its length is known now, whatever the framing was; hyper writes it.
+        head.remove(header::CONTENT_LENGTH);
+        match trailers {
+            Some(trailers) => trailers::announce(trailers, head),
+            None => drop(head.remove(header::TRAILER)),
+        }
     }
 
     /// The same upload once more, if it is at hand.
@@ -99,13 +110,7 @@ impl Upload {
     pub fn take_body(&mut self) -> Body {
         match &mut self.body {
             Source::Held(bytes, None) => body::full(bytes.clone()),
-            Source::Held(bytes, Some(trailers)) => {
-                let trailers = trailers.clone();
-                Full::new(bytes.clone())
-                    .with_trailers(async move { Some(Ok(trailers)) })
-                    .map_err(|never: std::convert::Infallible| match never {})
-                    .boxed_unsync()
-            }
+            Source::Held(bytes, Some(trailers)) => trailers::body(bytes.clone(), trailers.clone()),
             Source::Streaming(body) => body.take().unwrap_or_else(body::empty),
         }
     }
@@ -148,8 +153,16 @@ fn fault_of(error: &BodyError) -> ClientFault {
     match error {
         BodyError::ClientIdle => ClientFault::Stalled,
         BodyError::TooLarge => ClientFault::TooLarge,
+        BodyError::Client(error) if is_malformed(error) => ClientFault::Malformed,
         _ => ClientFault::BrokeOff,
     }
+}
+
+/// Chunks that are none (the wire and hyper say so by the kind of the error), rather than a connection that is gone.
+fn is_malformed(error: &hyper::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause
+        .is_some_and(|cause| matches!(cause.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput))
 }
 
 /// What a client hears whose body did not come whole.
@@ -162,6 +175,9 @@ pub fn refuse(fault: &ClientFault, route: &Route, entry: &Entry) -> Refusal {
         }
         ClientFault::Stalled => {
             Refusal::new(Stage::Proxy, Outcome::RequestTimeout, "the rest of the body did not come")
+        }
+        ClientFault::Malformed => {
+            Refusal::new(Stage::Proxy, Outcome::BadRequest, "the body's chunks are malformed")
         }
         ClientFault::BrokeOff => Refusal::new(Stage::Proxy, Outcome::ClientGone, "the body broke off"),
     };
@@ -178,8 +194,11 @@ struct ClientBody {
 
 impl ClientBody {
     fn poll_watched(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.inner).poll_frame(cx) {
+        if let Poll::Ready(mut frame) = Pin::new(&mut self.inner).poll_frame(cx) {
             self.timer = None;
+            if let Some(trailers) = frame.as_mut().and_then(|frame| frame.as_mut().ok()?.trailers_mut()) {
+                trailers::tidy(trailers);
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Client)));
         }
         let idle = self.idle;

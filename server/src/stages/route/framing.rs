@@ -1,74 +1,73 @@
-//! What hyper leaves to the application: `Host`, `CONNECT`, forwarding chains, and who is really calling.
+//! What hyper leaves to the application: `Host`, `CONNECT` and `*`.
 
-use std::net::IpAddr;
-
+use app::domain::outcome::Outcome;
 use http::uri::Authority;
-use http::{HeaderMap, Method, Request, Version, header};
-use ipnet::IpNet;
+use http::{Method, Request, Version, header};
 
 use super::single;
 use crate::listener::peer::Peer;
+use crate::listener::wire::Fault;
 
-/// Toll's name in `Via` (RFC 9110 §7.6.3).
-pub const PSEUDONYM: &str = "toll";
+/// How the request is refused, and what its sender is told.
+pub type Bad = (Outcome, &'static str);
 
-/// RFC 9112 §3.2: one `Host`, and a valid one.
-pub fn check<B>(request: &Request<B>, _peer: &Peer) -> Result<(), &'static str> {
-    if request.method() == Method::CONNECT {
-        return Err("this gateway opens no tunnels");
+/// RFC 9112 §3.2: one `Host`, and a valid one; and what the wire found.
+pub fn check<B>(request: &Request<B>, peer: &Peer) -> Result<(), Bad> {
+    match peer.fault {
+        Some(Fault::Refused { outcome, detail }) => return Err((outcome, detail)),
+        Some(Fault::Unreadable { detail, .. }) => return Err((Outcome::BadRequest, detail)),
+        None => {}
     }
-    if request.version() < Version::HTTP_11 && !request.headers().contains_key(header::HOST) {
-        return Ok(());
+    let judged = match (request.method(), request.uri().path()) {
+        (&Method::CONNECT, _) => Err("this gateway opens no tunnels"),
+        (method, "*") if method != Method::OPTIONS => Err("`*` is a target for OPTIONS only"),
+        _ => check_length(request).and_then(|()| check_host(request)),
+    };
+    judged.map_err(|why| (Outcome::BadRequest, why))
+}
+
+/// Over HTTP/1 the wire has judged it; HTTP/2 frames its bodies itself, and h2 compares (RFC 9113 §8.1.1).
+fn check_length<B>(request: &Request<B>) -> Result<(), &'static str> {
+    let is_odd = request.version() >= Version::HTTP_2
+        && request.headers().contains_key(header::CONTENT_LENGTH)
+        && single(request.headers(), &header::CONTENT_LENGTH)
+            .is_none_or(|length| !length.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_odd { Err("`Content-Length` must stand once, as a plain decimal number") } else { Ok(()) }
+}
+
+fn check_host<B>(request: &Request<B>) -> Result<(), &'static str> {
+    let (headers, named) = (request.headers(), request.uri().authority());
+    // That of an absolute target, or `:authority`: it goes before `Host` (RFC 9112 §3.2.2).
+    if named.is_some_and(|authority| !is_host(authority.as_str())) {
+        return Err("the target names no host");
     }
-    let host = match request.headers().contains_key(header::HOST) {
-        true => single(request.headers(), &header::HOST).ok_or("`Host` must stand exactly once")?,
-        // HTTP/2 carries it as `:authority`.
-        false if request.version() >= Version::HTTP_2 => {
-            request.uri().authority().map(Authority::as_str).ok_or("`:authority` is missing")?
-        }
-        false => return Err("`Host` is missing"),
-    };
-    let authority: Authority = host.parse().map_err(|_| "`Host` names no host")?;
-    let port_is_fine = match authority.as_str().rsplit_once(':') {
-        Some((_, port)) if !port.ends_with(']') => port.is_empty() || port.parse::<u16>().is_ok(),
-        _ => true,
-    };
-    if host.contains(['@', ',', '/', ' ']) || authority.host().is_empty() || !port_is_fine {
+    if !headers.contains_key(header::HOST) {
+        return match request.version() {
+            version if version < Version::HTTP_11 => Ok(()),
+            version if version >= Version::HTTP_2 && named.is_some() => Ok(()),
+            _ => Err("`Host` is missing"),
+        };
+    }
+    let host = single(headers, &header::HOST).ok_or("`Host` must stand exactly once")?;
+    if !is_host(host) {
         return Err("`Host` names no host");
+    }
+    // RFC 9113 §8.3.1: the two must not differ.
+    let differs = named.is_some_and(|authority| !authority.as_str().eq_ignore_ascii_case(host));
+    if differs && request.version() >= Version::HTTP_2 {
+        return Err("`Host` is not what `:authority` says");
     }
     Ok(())
 }
 
-/// Whether `Via` says that this request has passed a Toll already.
-pub fn came_through_here(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(header::VIA)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|hop| hop.split_whitespace().nth(1).is_some_and(|name| name.eq_ignore_ascii_case(PSEUDONYM)))
-}
-
-/// The address of the caller: the connection's, unless that is a trusted proxy; then the last address of
-/// `X-Forwarded-For` that is none.
-pub fn client_address(peer: &Peer, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
-    let mut address = peer.address;
-    if !is_trusted(&address) {
-        return address;
-    }
-    let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-    let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
-    for hop in hops.into_iter().rev() {
-        match hop.parse::<IpAddr>() {
-            Ok(named) => address = named.to_canonical(),
-            Err(_) => break,
-        }
-        if !is_trusted(&address) {
-            break;
-        }
-    }
-    address
+/// `uri-host [ ":" port ]`, as RFC 9110 §7.2 has it: no user, no path, no list.
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else { return false };
+    let port_is_fine = match text.rsplit_once(':') {
+        Some((_, port)) if !port.ends_with(']') => port.is_empty() || port.parse::<u16>().is_ok(),
+        _ => true,
+    };
+    !text.contains(['@', ',', '/', ' ', '+']) && !authority.host().is_empty() && port_is_fine
 }
 
 #[cfg(test)]
@@ -78,46 +77,65 @@ mod tests {
     use super::*;
     use crate::listener::peer::Connection;
 
-    fn peer(address: [u8; 4]) -> Peer {
-        Connection::new(SocketAddr::from((address, 1)), false).request()
-    }
-
-    fn with_hosts(hosts: &[&str]) -> Result<(), &'static str> {
-        let request = hosts
-            .iter()
-            .fold(Request::builder().uri("/api/x"), |builder, host| builder.header("host", *host));
-        check(&request.body(()).expect("a request"), &peer([127, 0, 0, 1]))
+    fn judge(version: Version, target: &str, hosts: &[&str]) -> Result<(), Bad> {
+        let request = hosts.iter().fold(Request::builder().version(version).uri(target), |builder, host| {
+            builder.header("host", *host)
+        });
+        let peer = Connection::new(SocketAddr::from(([127, 0, 0, 1], 1)), false).request();
+        check(&request.body(()).expect("a request"), &peer)
     }
 
     #[test]
     fn host_must_stand_once_and_name_a_host() {
-        assert!(with_hosts(&["toll.example"]).is_ok());
-        assert!(with_hosts(&["127.0.0.1:8080"]).is_ok());
-        assert!(with_hosts(&["[::1]:8080"]).is_ok());
-        for bad in
-            [&[][..], &["a", "b"], &[""], &["user@host"], &["a,b"], &["host/path"], &["host:99999"], &["a b"]]
-        {
-            assert!(with_hosts(bad).is_err(), "{bad:?}");
+        let judge = |hosts: &[&str]| judge(Version::HTTP_11, "/api/x", hosts);
+        for good in ["toll.example", "127.0.0.1:8080", "[::1]:8080", "[::1]", "a_b.example", "host:"] {
+            assert!(judge(&[good]).is_ok(), "{good}");
+        }
+        for bad in [
+            &[][..],
+            &["a", "b"],
+            &["a", "a"],
+            &[""],
+            &["user@host"],
+            &["a,b"],
+            &["a, b"],
+            &["host/path"],
+            &["host?q"],
+            &["host#f"],
+            &["host:99999"],
+            &["host:a"],
+            &["host:+1"],
+            &["a b"],
+            &[":80"],
+            &["[::1"],
+            &["http://host"],
+        ] {
+            assert!(judge(bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
-    fn a_via_of_this_gateway_is_recognised_among_others() {
-        let via = |value: &'static str| {
-            HeaderMap::from_iter([(header::VIA, header::HeaderValue::from_static(value))])
-        };
-        assert!(came_through_here(&via("1.0 fred, 1.1 toll")));
-        assert!(!came_through_here(&via("1.1 tollgate, 1.1 p.example (toll)")));
+    fn http_1_0_may_go_without_host_but_not_with_a_bad_one() {
+        assert!(judge(Version::HTTP_10, "/api/x", &[]).is_ok());
+        assert!(judge(Version::HTTP_10, "/api/x", &["a", "b"]).is_err());
     }
 
     #[test]
-    fn only_a_trusted_proxy_is_believed() {
-        let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().expect("a net")];
-        let headers = HeaderMap::from_iter([(
-            "x-forwarded-for".parse().expect("a name"),
-            "6.6.6.6, 203.0.113.9, 10.0.0.2".parse().expect("a value"),
-        )]);
-        assert_eq!(client_address(&peer([10, 0, 0, 1]), &headers, &trusted).to_string(), "203.0.113.9");
-        assert_eq!(client_address(&peer([192, 0, 2, 1]), &headers, &trusted).to_string(), "192.0.2.1");
+    fn an_absolute_target_names_a_host_without_a_user() {
+        assert!(
+            judge(Version::HTTP_11, "http://a/api/x", &["b"]).is_ok(),
+            "RFC 9112 §3.2.2: Host is ignored"
+        );
+        assert!(judge(Version::HTTP_11, "http://a/api/x", &[]).is_err(), "but must be there");
+        assert!(judge(Version::HTTP_11, "http://me@a/api/x", &["a"]).is_err());
+    }
+
+    #[test]
+    fn http_2_needs_an_authority_and_host_must_agree_with_it() {
+        assert!(judge(Version::HTTP_2, "http://a/api/x", &[]).is_ok());
+        assert!(judge(Version::HTTP_2, "http://a/api/x", &["A"]).is_ok());
+        assert!(judge(Version::HTTP_2, "http://a/api/x", &["b"]).is_err());
+        assert!(judge(Version::HTTP_2, "/api/x", &["a"]).is_ok());
+        assert!(judge(Version::HTTP_2, "/api/x", &[]).is_err());
     }
 }

@@ -3,6 +3,7 @@
 //! Needs an arrival. Gives `Routed`. Refuses what is malformed, leads nowhere, is switched off, or is too large by its
 //! own account. Touches nothing but the catalog in memory.
 
+mod chain;
 mod cors;
 mod framing;
 mod path;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
-use http::{HeaderMap, Request, header};
+use http::{HeaderMap, Method, Request, header};
 use tower::Layer;
 
 use crate::body::known_length;
@@ -20,6 +21,7 @@ use crate::gateway::Gateway;
 use crate::listener::peer::Peer;
 use crate::pipeline::{Answer, Arrived, Serve};
 use crate::refusal::Refusal;
+pub use framing::check as check_framing;
 
 /// Proof that a request leads somewhere. Only this stage makes one.
 pub struct Routed {
@@ -57,7 +59,7 @@ impl<S: Serve<Routed>> Serve<Arrived> for RouteStage<S> {
     async fn serve(&self, mut arrived: Arrived) -> Answer {
         arrived.entry.at(Stage::Route);
         let catalog = self.gateway.catalog.now().clone();
-        arrived.peer.address = framing::client_address(
+        arrived.peer.address = chain::client_address(
             &arrived.peer,
             arrived.request.headers(),
             &self.gateway.settings.trusted_proxies,
@@ -100,7 +102,7 @@ fn decide<B: http_body::Body>(
     catalog: &Catalog,
 ) -> Result<Decided, (Refusal, Option<Arc<Route>>)> {
     let refuse = |outcome, detail: &'static str| Refusal::new(Stage::Route, outcome, detail);
-    framing::check(request, peer).map_err(|why| (refuse(Outcome::BadRequest, why), None))?;
+    framing::check(request, peer).map_err(|(outcome, why)| (refuse(outcome, why), None))?;
     path::check(request.uri()).map_err(|why| (refuse(Outcome::BadPath, why), None))?;
 
     let below_api = request.uri().path().strip_prefix("/api").unwrap_or_default();
@@ -109,7 +111,7 @@ fn decide<B: http_body::Body>(
         .ok_or_else(|| (refuse(Outcome::NoRoute, "no route answers this path"), None))?;
     let on_route = |refusal: Refusal| (refusal, Some(route.clone()));
 
-    if framing::came_through_here(request.headers()) {
+    if chain::came_through_here(request.headers()) {
         let detail = "this request has been through this gateway before; an upstream url leads back here";
         return Err(on_route(refuse(Outcome::LoopDetected, detail)));
     }
@@ -120,7 +122,10 @@ fn decide<B: http_body::Body>(
     if cors::is_preflight(route, request) {
         return Err(on_route(refuse(Outcome::Preflight, "")));
     }
-    if !route.allows(request.method()) {
+    // RFC 9110 §7.6.2: it has come as far as it may go.
+    let has_arrived = request.method() == Method::OPTIONS
+        && single(request.headers(), &header::MAX_FORWARDS).is_some_and(|left| left.trim() == "0");
+    if !route.allows(request.method()) || has_arrived {
         let detail = "this route does not take this method";
         return Err(on_route(refuse(Outcome::MethodNotAllowed, detail).allow(&route.methods_text())));
     }
