@@ -4,6 +4,7 @@
 //! other one. So nothing but one plain `Content-Length` or one plain `chunked` passes here.
 
 use app::domain::outcome::Outcome;
+use http::Uri;
 
 use super::fault::{self, Fault};
 use super::text::{field, is_field_value, is_token};
@@ -91,14 +92,19 @@ impl<'h> RequestLine<'h> {
             // A fragment is the client's own (RFC 9110 §4.2.4) and never part of a target.
             Some(b'#') => Err(Fault::bad_request("the target holds a fragment; it stays with the client")),
             Some(_) => {
-                let detail = "the path or query holds a control or non-ASCII character; percent-encode it";
+                let detail = "the path or query holds a character that must be percent-encoded";
                 Err(Fault::Refused { outcome: Outcome::BadPath, detail })
             }
         }
     }
 
+    /// The first byte that no target may hold, as RFC 3986 has it, and as `http::Uri` does.
     fn first_odd_byte(&self) -> Option<usize> {
-        self.target.iter().position(|byte| *byte == b'#' || !(0x21..=0x7e).contains(byte))
+        let place = |is_odd: fn(u8) -> bool| self.target.iter().position(|byte| is_odd(*byte));
+        let never = place(|byte| byte == b'#' || !(0x21..=0x7e).contains(&byte));
+        // Some of these are taken in a path or in a query; not worth a second parsing of every target.
+        let seldom = place(|byte| b"\"<>`^".contains(&byte)).filter(|_| Uri::try_from(self.target).is_err());
+        never.into_iter().chain(seldom).min()
     }
 }
 

@@ -112,6 +112,7 @@ fn a_target_with_odd_bytes_is_cut_before_them_for_the_books() {
         (b"/api/a\x01b", Outcome::BadPath, "/api/a"),
         (b"/api/a\x7f", Outcome::BadPath, "/api/a"),
         (b"/api/a#b", Outcome::BadRequest, "/api/a"),
+        (b"/api/a?<b>", Outcome::BadPath, "/api/a?"),
     ] {
         let head =
             [b"GET ", target, b" HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nX: y\r\n\r\n"].concat();
