@@ -10,7 +10,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-use super::raw::RawOrigin;
+use super::raw::{RawOrigin, SILENCE};
 use super::{Front, books};
 
 type Body = BoxBody<Bytes, std::convert::Infallible>;
@@ -141,12 +141,9 @@ async fn answers_without_content_and_the_connections_own_headers_are_the_connect
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_that_its_client_resets_is_client_gone_and_the_others_go_on() {
-    let origin = RawOrigin::start(|request| {
-        // The one to `/never` gets no answer.
-        if request.starts_with("GET /never") {
-            std::thread::sleep(std::time::Duration::from_millis(500));
-        }
-        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec()
+    let origin = RawOrigin::start(|request| match request.starts_with("GET /never") {
+        true => SILENCE.to_vec(),
+        false => b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec(),
     })
     .await;
     let front = Front::before(origin, &[]).await;

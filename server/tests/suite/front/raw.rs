@@ -11,6 +11,9 @@ use tokio::time::timeout;
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// An answer that never comes.
+pub const SILENCE: &[u8] = b"(silence)";
+
 pub struct RawClient {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -187,6 +190,9 @@ async fn serve(mut stream: TcpStream, book: Arc<Mutex<Vec<String>>>, answer: imp
             let text = String::from_utf8_lossy(&request).into_owned();
             book.lock().unwrap().push(text.clone());
             let answer = answer(&text);
+            if answer == SILENCE {
+                continue;
+            }
             if answer.is_empty() || stream.write_all(&answer).await.is_err() {
                 return;
             }
