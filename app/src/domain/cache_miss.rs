@@ -17,11 +17,19 @@ pub enum CacheMiss {
     Vary = 4,
     /// What is stored is no longer fresh.
     Stale = 5,
+    /// Nothing is stored under this URI, and the answer might not be either (RFC 9111 §3): asking again changes nothing.
+    Unstorable = 6,
 }
 
 impl CacheMiss {
-    pub const ALL: [CacheMiss; 5] =
-        [CacheMiss::Off, CacheMiss::Bypass, CacheMiss::First, CacheMiss::Vary, CacheMiss::Stale];
+    pub const ALL: [CacheMiss; 6] = [
+        CacheMiss::Off,
+        CacheMiss::Bypass,
+        CacheMiss::First,
+        CacheMiss::Vary,
+        CacheMiss::Stale,
+        CacheMiss::Unstorable,
+    ];
 
     pub fn code(self) -> i16 {
         self as i16
@@ -39,6 +47,7 @@ impl CacheMiss {
             CacheMiss::First => "asked for the first time",
             CacheMiss::Vary => "stored for other request headers",
             CacheMiss::Stale => "no longer fresh",
+            CacheMiss::Unstorable => "answer may not be stored",
         }
     }
 }

@@ -80,13 +80,14 @@ fn nothing(route: &RouteEvidence, asked: u64, served: u64) -> Sentence {
     }
 }
 
-fn reason(why: CacheMiss) -> String {
+fn reason(why: CacheMiss) -> &'static str {
     match why {
-        CacheMiss::First => "were asked for the first time".into(),
-        CacheMiss::Vary => "differed in a header that the answers vary by".into(),
-        CacheMiss::Stale => "came when what was stored had gone stale".into(),
-        CacheMiss::Bypass => "went past the cache, by method or by what they asked for".into(),
-        other => format!("for this reason: {}", other.words()),
+        CacheMiss::First => "were asked for the first time",
+        CacheMiss::Vary => "differed in a header that the answers vary by",
+        CacheMiss::Stale => "came when what was stored had gone stale",
+        CacheMiss::Bypass => "went past the cache, by method or by what they asked for",
+        CacheMiss::Unstorable => "were answered with what may not be stored",
+        CacheMiss::Off => "were asked while it was switched off",
     }
 }
 
@@ -134,6 +135,16 @@ mod tests {
             of("search", 0, 200, &[(CacheMiss::Vary, 199), (CacheMiss::First, 1)]),
             [
                 "The cache on `search` earns nothing: 0 hits in 200; 199 differed in a header that the answers vary by."
+            ]
+        );
+    }
+
+    #[test]
+    fn answers_that_may_not_be_stored_are_not_called_new() {
+        assert_eq!(
+            of("search", 0, 200, &[(CacheMiss::Unstorable, 190), (CacheMiss::First, 10)]),
+            [
+                "The cache on `search` earns nothing: 0 hits in 200; 190 were answered with what may not be stored."
             ]
         );
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use app::domain::cache_miss::CacheMiss;
 use app::domain::outcome::Outcome;
 use http::{HeaderMap, Method, StatusCode, header};
 
@@ -165,6 +166,10 @@ impl Back<'_> {
                 *answer.response.body_mut() = Fetch::start(body, plan).body();
             }
             None => {
+                // Asking again would not have helped: that is the better reason.
+                if inquiry.why == Forward::UriMiss && inquiry.method == Method::GET {
+                    answer.entry.record.cache_miss = Some(CacheMiss::Unstorable);
+                }
                 // A newer answer takes the place of an older one even if it may not be kept itself.
                 if let Some(older) = inquiry.candidate.as_ref().filter(|_| self.replaces(&inquiry, status)) {
                     self.gateway.cache.forget(&inquiry.uri, older);

@@ -74,6 +74,17 @@ async fn a_cache_that_never_hits_earns_nothing_and_one_that_does_says_what_it_sa
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cache_whose_answers_may_not_be_stored_says_so() {
+    let origin = Origin::with(&[("cache-control", "no-store")], "body").await;
+    let scene = scene(&origin, AMPLE, PATIENT, &["acme"]).await;
+    scene.in_turn(0, "/api/orders/7", 120).await;
+    let said = scene.said(120).await;
+    let nothing =
+        "The cache on `orders` earns nothing: 0 hits in 120; 120 were answered with what may not be stored.";
+    assert!(said.iter().any(|text| text == nothing), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_open_breaker_is_why_an_upstream_is_quiet_and_nobody_calling_is_another_reason() {
     let origin = breakable(Arc::new(AtomicBool::new(true))).await;
     let breaker = r#"{ failures = 5, window = "10s", open_for = "600s" }"#;
