@@ -5,6 +5,7 @@ use crate::portal::Answer;
 mod audit;
 mod overview;
 mod partners;
+mod roles;
 mod routes;
 
 /// What people read, without markup: islands' data and comments left out.

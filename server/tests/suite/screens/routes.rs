@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 use super::text;
 use crate::portal::{on, portal};
 use crate::support::catalog::declare;
+use crate::support::client::{Reply, client};
 use crate::support::database::TestDatabase;
 use crate::support::gateway::{Options, TestGateway};
 
@@ -76,10 +77,8 @@ async fn a_route_that_is_switched_off_answers_so_on_a_running_node_without_a_res
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
     declare(&portal.db, UPSTREAM).await;
     portal.post("/ops/routes/new", &ada, FORM).await;
-    let outcome = || async {
-        let answer = reqwest::get(gateway.url("/api/orders")).await.unwrap();
-        answer.headers()["x-toll-outcome"].to_str().unwrap().to_owned()
-    };
+    let client = client();
+    let outcome = || async { Reply::of(client.get(gateway.url("/api/orders"))).await.outcome().to_owned() };
     let until = async |is: &dyn Fn(&str) -> bool| {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {

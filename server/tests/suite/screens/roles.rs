@@ -1,0 +1,379 @@
+//! Who may what: every page and every server function, as a stranger, as a partner and as an operator.
+//!
+//! The lists are the router's and the registry's own, so that whatever is added without a rule here fails.
+
+use std::collections::BTreeMap;
+
+use app::App;
+use app::changes::By;
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use app::keys::{self, NewKey};
+use app::people::InviteAs;
+use app::posted::PAGES;
+use app::sheets::PREFIX;
+use http::StatusCode;
+use leptos::server_fn::axum::server_fn_paths;
+use sqlx::{AssertSqlSafe, PgPool};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::portal::{Answer, Portal, portal};
+use crate::support::catalog::declare;
+use crate::support::traffic::{ended, write};
+
+/// Whose a page or a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// The door: whoever comes.
+    Anybody,
+    Ops,
+    Partner,
+    /// Of whoever has signed in, each their own.
+    Either,
+}
+
+use Whose::{Anybody, Either, Ops, Partner};
+
+const PAGE_RULES: &[(&str, Whose)] = &[
+    ("/", Anybody),
+    ("/invite/:token", Anybody),
+    ("/ops", Ops),
+    ("/ops/partners", Ops),
+    ("/ops/partners/new", Ops),
+    ("/ops/partners/:slug", Ops),
+    ("/ops/routes", Ops),
+    ("/ops/routes/new", Ops),
+    ("/ops/routes/:name", Ops),
+    ("/ops/upstreams", Ops),
+    ("/ops/cache", Ops),
+    ("/ops/latency", Ops),
+    ("/ops/requests", Ops),
+    ("/ops/audit", Ops),
+    ("/portal", Partner),
+    ("/portal/keys", Partner),
+    ("/portal/keys/new", Partner),
+    ("/portal/keys/:id/:act", Partner),
+    ("/portal/docs", Partner),
+    ("/portal/people", Partner),
+    ("/r/:id", Either),
+];
+
+const FUNCTION_RULES: &[(&str, Whose)] = &[
+    ("who", Anybody),
+    ("sign_in", Anybody),
+    ("sign_out", Anybody),
+    ("invitation", Anybody),
+    ("accept_invitation", Anybody),
+    ("ops_traffic", Ops),
+    ("ops_partners", Ops),
+    ("ops_partner", Ops),
+    ("ops_plans", Ops),
+    ("create_partner", Ops),
+    ("change_plan", Ops),
+    ("suspend_partner", Ops),
+    ("ops_revoke_key", Ops),
+    ("ops_invite", Ops),
+    ("ops_reset_link", Ops),
+    ("ops_routes", Ops),
+    ("ops_route", Ops),
+    ("save_route", Ops),
+    ("switch_route", Ops),
+    ("ops_upstreams", Ops),
+    ("open_breaker", Ops),
+    ("close_breaker", Ops),
+    ("ops_cache", Ops),
+    ("purge_cache", Ops),
+    ("ops_latency", Ops),
+    ("ops_requests", Ops),
+    ("ops_changes", Ops),
+    ("ops_ledger", Ops),
+    ("partner_traffic", Partner),
+    ("partner_keys", Partner),
+    ("partner_key", Partner),
+    ("key_offer", Partner),
+    ("create_key", Partner),
+    ("rotate_key", Partner),
+    ("rename_key", Partner),
+    ("revoke_key", Partner),
+    ("partner_manual", Partner),
+    ("colleagues", Partner),
+    ("invite_colleague", Partner),
+    ("receipt", Either),
+];
+
+/// In everything of the other partner's that is not an address of it, and in nothing that a request of ours says.
+const MARK: &str = "clandestine";
+
+const CATALOG: &str = r#"
+[[upstream]]
+name = "orders"
+urls = ["http://127.0.0.1:9"]
+
+[[plan]]
+name = "free"
+capacity = 60
+refill_per_second = 1.0
+
+[[route]]
+name = "orders"
+path = "/orders"
+upstream = "orders"
+
+[[partner]]
+slug = "acme"
+plan = "free"
+
+[[partner]]
+slug = "globex"
+name = "Globex, clandestine"
+plan = "free"
+"#;
+
+/// Two partners, and how to name what is the other one's.
+struct Two {
+    portal: Portal,
+    other: i64,
+    key: i64,
+    request: Uuid,
+}
+
+async fn two() -> Two {
+    let portal = portal("http://toll.example").await;
+    declare(&portal.db, CATALOG).await;
+    let other = keys::partner_by_slug(&portal.db, "globex").await.unwrap();
+    let key = NewKey { name: "clandestine", ..NewKey::default() };
+    let key = keys::create(&portal.db, By("test"), other, key).await.unwrap().key.id;
+    portal.session("clandestine@globex.example", InviteAs::Partner(other)).await;
+    let mut record = ended(Stage::Quota, Outcome::QuotaSpent);
+    (record.partner, record.key) = (other, key);
+    record.route = sqlx::query_scalar("select id from route").fetch_one(&portal.db).await.unwrap();
+    (record.path, record.user_agent) = ("/api/orders/clandestine".into(), "clandestine".into());
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(2), vec![record; 3])]).await;
+    let request =
+        sqlx::query_scalar("select id from request_log limit 1").fetch_one(&portal.db).await.unwrap();
+    Two { portal, other, key, request }
+}
+
+impl Two {
+    /// Fields and parameters of everything, naming the other one's wherever that can be named; once for each that an `id`
+    /// may stand for.
+    fn forms(&self) -> [String; 2] {
+        let Two { other, key, request, .. } = self;
+        [key.to_string(), request.to_string()].map(|id| {
+            format!(
+                "id={id}&span=24h&last=24h&search=&page=0&before=&what=&recount=true&everywhere=false&slug=globex\
+                 &partner=globex&partner_id={other}&name=orders&key={key}&key_id={key}&request={request}\
+                 &request_id={request}&email=eve%40globex.example&plan=free&suspended=true&off=true&act=revoke\
+                 &overlap=0&minutes=1&days=30&routes=&stage=quota&outcome=quota_spent&status=429&upstream=1&generation=1\
+                 &path=%2Forders&token=0&password=nine+lives+are+enough&expires=30d&next=&url=&prefix=&tag=&is_new=false\
+                 &asked%5Bpartner%5D=globex&asked%5Bkey%5D={key}&wanted%5Bname%5D=orders&wanted%5Bpath%5D=%2Forders&route=orders&kind=tag&target=a"
+            )
+        })
+    }
+
+    /// What a server function answers to all forms that it can read, of which there is at least one.
+    async fn ask(&self, function: &str, cookie: &str) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for form in self.forms() {
+            answers.push(self.portal.call(function, cookie, &form).await);
+        }
+        // An id of another kind is no form that it can read.
+        answers.retain(|answer| !answer.body.contains("The form was incomplete."));
+        assert!(!answers.is_empty(), "{function} takes an argument that this test does not send");
+        answers
+    }
+
+    /// The addresses that a pattern of the router stands for, with what is the other one's in it.
+    fn addresses(&self, pattern: &str) -> Vec<String> {
+        let mut addresses = vec![pattern.to_owned()];
+        for (part, values) in [
+            (":token", vec!["0".repeat(64)]),
+            (":slug", vec!["globex".to_owned()]),
+            (":name", vec!["orders".to_owned()]),
+            (":act", ["rename", "rotate", "revoke"].map(str::to_owned).to_vec()),
+            (":id", vec![self.key.to_string(), self.request.to_string()]),
+        ] {
+            addresses = addresses
+                .into_iter()
+                .flat_map(|address| match address.contains(part) {
+                    true => values.iter().map(|value| address.replace(part, value)).collect(),
+                    false => vec![address],
+                })
+                .collect();
+        }
+        assert!(!addresses[0].contains([':', '*']), "{pattern}: what is to stand for its parameters?");
+        addresses
+    }
+
+    /// All that is the other partner's, as it stands in the database.
+    async fn state(&self) -> String {
+        let mut state = String::new();
+        for table in [
+            "partner where id = $1",
+            "api_key where partner_id = $1",
+            "person where partner_id = $1",
+            "invitation where partner_id = $1",
+        ] {
+            let select = format!(
+                "select coalesce(string_agg(t::text, ' ' order by t::text), '') from (select * from {table}) as t"
+            );
+            let rows: String = sqlx::query_scalar(AssertSqlSafe(select))
+                .bind(self.other)
+                .fetch_one(&self.portal.db)
+                .await
+                .unwrap();
+            state.push_str(&rows);
+        }
+        state
+    }
+}
+
+fn rule(rules: &[(&str, Whose)], what: &str) -> Whose {
+    let found = rules.iter().find(|(name, _)| *name == what);
+    found.unwrap_or_else(|| panic!("{what}: whose is it? Say so in the rules of this test")).1
+}
+
+/// As the route table writes their paths.
+fn pages() -> BTreeMap<String, Whose> {
+    let listed = leptos_axum::generate_route_list(App);
+    let pages: BTreeMap<_, _> = listed
+        .iter()
+        // The list writes parameters as axum does.
+        .map(|page| page.path().replace('{', ":").replace('}', ""))
+        .map(|path| (path.clone(), rule(PAGE_RULES, &path)))
+        .collect();
+    assert_eq!(pages.len(), PAGE_RULES.len(), "a rule for a page that is gone");
+    for page in PAGES {
+        assert!(pages.keys().any(|known| as_axum(known) == page), "{page} takes forms and is no page");
+    }
+    pages
+}
+
+fn as_axum(path: &str) -> String {
+    let part = |part: &str| match part.strip_prefix(':') {
+        Some(name) => format!("{{{name}}}"),
+        None => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+fn functions() -> BTreeMap<String, Whose> {
+    let functions: BTreeMap<_, _> = server_fn_paths()
+        .map(|(path, _)| path.trim_start_matches("/_fn/").to_owned())
+        .map(|name| (name.clone(), rule(FUNCTION_RULES, &name)))
+        .collect();
+    assert_eq!(functions.len(), FUNCTION_RULES.len(), "a rule for a function that is gone");
+    functions
+}
+
+fn tells_nothing(what: &str, answer: &Answer) {
+    assert!(!answer.body.contains(MARK), "{what} tells what is another partner's: {}", answer.body);
+    assert_ne!(answer.status, StatusCode::INTERNAL_SERVER_ERROR, "{what}: {}", answer.body);
+}
+
+async fn acme(db: &PgPool) -> InviteAs {
+    InviteAs::Partner(keys::partner_by_slug(db, "acme").await.unwrap())
+}
+
+#[tokio::test]
+async fn strangers_see_the_door_and_nothing_else() {
+    let two = two().await;
+    for (pattern, whose) in pages() {
+        for address in two.addresses(&pattern) {
+            let [form, _] = two.forms();
+            let address = format!("{address}?{form}");
+            let page = two.portal.page(&address, "").await;
+            tells_nothing(&address, &page);
+            let is_led_away =
+                page.status == StatusCode::FOUND && page.header("location").starts_with("/?next=");
+            assert_eq!(is_led_away, whose != Anybody, "{address}: {}", page.status);
+        }
+    }
+    for (function, whose) in functions() {
+        if whose != Anybody {
+            for answer in two.ask(&function, "").await {
+                assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{function}: {}", answer.body);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_partner_gets_and_changes_nothing_of_another_by_any_argument() {
+    let two = two().await;
+    let bob = two.portal.session("bob@acme.example", acme(&two.portal.db).await).await;
+    let before = two.state().await;
+    for (pattern, whose) in pages() {
+        for address in two.addresses(&pattern) {
+            for form in two.forms() {
+                let asked = format!("{address}?{form}");
+                let sheet = format!("{PREFIX}{asked}");
+                let mut answers = vec![(two.portal.page(&sheet, &bob).await, sheet)];
+                answers.push((two.portal.page(&asked, &bob).await, asked));
+                if PAGES.contains(&as_axum(&pattern).as_str()) {
+                    answers.push((
+                        two.portal.post(&address, &bob, &form).await,
+                        format!("POST {address} {form}"),
+                    ));
+                }
+                for (answer, asked) in answers {
+                    tells_nothing(&asked, &answer);
+                    let is_refused = answer.status == StatusCode::FORBIDDEN;
+                    // Not every page has a sheet of its numbers.
+                    let is_no_sheet = asked.starts_with(PREFIX) && answer.status == StatusCode::NOT_FOUND;
+                    assert!(is_refused || is_no_sheet || whose != Ops, "{asked}: {}", answer.status);
+                }
+            }
+        }
+    }
+    for (function, whose) in functions() {
+        // It would end the session that the others are asked with.
+        if function == "sign_out" {
+            continue;
+        }
+        for answer in two.ask(&function, &bob).await {
+            tells_nothing(&function, &answer);
+            let is_refused = matches!(answer.status, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED);
+            assert!(
+                is_refused == (whose == Ops) || whose == Anybody,
+                "{function}: {} {}",
+                answer.status,
+                answer.body
+            );
+        }
+    }
+    assert_eq!(two.state().await, before);
+}
+
+#[tokio::test]
+async fn operators_see_everything_but_through_a_partners_eyes() {
+    let two = two().await;
+    let ada = two.portal.session("ada@example.com", InviteAs::Ops).await;
+    for (pattern, whose) in pages() {
+        for address in two.addresses(&pattern) {
+            let page = two.portal.page(&address, &ada).await;
+            // What names nothing may be told before anybody is asked for.
+            let is_refused = matches!(page.status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
+            assert!(is_refused || whose != Partner, "{address}: {}", page.status);
+            assert!(page.status != StatusCode::FORBIDDEN || whose == Partner, "{address}");
+            assert_ne!(page.status, StatusCode::INTERNAL_SERVER_ERROR, "{address}");
+        }
+    }
+    let books = two.portal.page("/ops/partners/globex?last=24h", &ada).await;
+    assert!(books.body.contains(MARK), "what a partner is not told is there");
+    for (function, whose) in functions() {
+        if function == "sign_out" {
+            continue;
+        }
+        for answer in two.ask(&function, &ada).await {
+            assert_eq!(
+                answer.status == StatusCode::FORBIDDEN,
+                whose == Partner,
+                "{function}: {}",
+                answer.status
+            );
+            assert_ne!(answer.status, StatusCode::INTERNAL_SERVER_ERROR, "{function}: {}", answer.body);
+        }
+    }
+}
