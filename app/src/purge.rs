@@ -31,7 +31,7 @@ pub async fn purge(db: &PgPool, target: &Target, by: &str) -> sqlx::Result<Purge
     .fetch_one(&mut *tx)
     .await?;
     let after = json!({ "forgotten": target.kind() });
-    changes::record(&mut tx, By(by), What::Cache, &target.text(), None, Some(after)).await?;
+    changes::record(&mut tx, By(by), What::Cache, target.text(), None, Some(after)).await?;
     announce(&mut tx, Change::Purge).await?;
     tx.commit().await?;
     read(&row)

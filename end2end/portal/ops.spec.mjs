@@ -2,7 +2,7 @@
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 /// The number in a line of the books.
-const count = (page, line) => page.getByRole('row', { name: line }).getByRole('cell').nth(1);
+const count = (page, line) => page.locator('.books').getByRole('row', { name: line }).getByRole('cell').nth(1);
 const number = async (cell) => Number((await cell.textContent()).replaceAll(',', ''));
 
 test('a request appears in the books by itself, and nothing is unaccounted', async ({ page }) => {
@@ -64,7 +64,7 @@ test.describe('without scripts', () => {
 
   test('the books are there, with links for the window and a form for any other', async ({ page }) => {
     await page.goto(url('/ops'));
-    await expect(page.getByRole('rowheader', { name: 'Reached the upstream' })).toBeVisible();
+    await expect(page.locator('.books').getByRole('rowheader', { name: 'Reached the upstream' })).toBeVisible();
     await expect(count(page, /^Unaccounted/)).toHaveText('0');
     await expect(page.locator('.funnel svg')).toBeVisible();
     await page.getByRole('link', { name: '6 h' }).click();

@@ -42,7 +42,7 @@ test('a snapshot names its window, and stays as it is', async ({ page }) => {
   await page.goto(url('/ops?last=6h'));
   await page.getByRole('link', { name: 'Snapshot' }).click();
   await expect(page).toHaveURL(/from=.*&to=.*&live=off/);
-  const arrived = page.getByRole('row', { name: /^Arrived/ }).getByRole('cell').nth(1);
+  const arrived = page.locator('.books').getByRole('row', { name: /^Arrived/ }).getByRole('cell').nth(1);
   const before = await arrived.textContent();
   await page.waitForTimeout(4000);
   expect(await arrived.textContent()).toBe(before);

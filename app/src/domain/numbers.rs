@@ -64,8 +64,8 @@ pub fn span_words(span: Duration) -> String {
     let seconds = span.whole_seconds();
     let (large, small, size, part) = match seconds {
         ..60 => return format!("{seconds} s"),
-        ..3_600 => ("min", "s", 60, 1),
-        ..86_400 => ("h", "min", 3_600, 60),
+        60..3_600 => ("min", "s", 60, 1),
+        3_600..86_400 => ("h", "min", 3_600, 60),
         _ => ("d", "h", 86_400, 3_600),
     };
     match seconds % size / part {
@@ -87,7 +87,7 @@ pub fn list(names: &[&str]) -> String {
 pub fn duration(micros: u64) -> String {
     match micros {
         ..9_950 => format!("{:.1} ms", micros as f64 / 1e3),
-        ..999_500 => format!("{:.0} ms", micros as f64 / 1e3),
+        9_950..999_500 => format!("{:.0} ms", micros as f64 / 1e3),
         _ => format!("{:.1} s", micros as f64 / 1e6),
     }
 }

@@ -74,7 +74,10 @@ mod tests {
     fn the_first_line_says_what_was_saved() {
         assert_eq!(headline(&[]), "No route caches.");
         let idle = CacheUse { route: "orders".into(), is_cached: true, ..CacheUse::default() };
-        assert_eq!(headline(&[idle.clone()]), "No request came as far as a cache in this window.");
+        assert_eq!(
+            headline(std::slice::from_ref(&idle)),
+            "No request came as far as a cache in this window."
+        );
         let useless = CacheUse { asked: 9_000, ..idle.clone() };
         assert_eq!(headline(&[useless]), "The cache served none of 9,000 requests in this window.");
         let busy = CacheUse {
