@@ -97,7 +97,7 @@ test.describe('without scripts', () => {
     await page.getByText('Change plan', { exact: true }).first().click();
     await page.getByLabel('Plan').selectOption('roomy');
     await page.getByRole('button', { name: 'Change plan' }).click();
-    await expect(page.getByText('600 at once')).toBeVisible();
+    await expect(page.getByText('of 600 left now')).toBeVisible();
     const row = page.getByRole('row', { name: /Second/ });
     await row.locator('summary').click();
     await row.getByRole('button', { name: 'Revoke this key' }).click();

@@ -53,15 +53,14 @@ async fn walk(
     asked: &Asked,
     partner: Option<i64>,
 ) -> (Vec<Logged>, Option<u64>) {
-    let (mut all, mut asked, mut count) = (Vec::new(), asked.clone(), None);
+    let (mut all, mut asked) = (Vec::new(), asked.clone());
     for _ in 0..400 {
         let page = page(db, window, &asked, partner, 7).await.unwrap();
-        count = page.count;
         assert!(page.rows.len() <= 7);
         all.extend(page.rows);
         match page.older {
             Some(older) => asked.before = Some(older),
-            None => return (all, count),
+            None => return (all, page.count),
         }
     }
     panic!("pages without end: {asked:?}");

@@ -35,7 +35,7 @@ fn List(routes: Routes, address: Address) -> impl IntoView {
     let Routes { routes, nowhere, .. } = routes;
     let lost = address.elsewhere("/ops/requests").with("outcome", Some("no_route")).href();
     let lost = (nowhere > 0).then(
-        || view! { <p class="soft"><a href=lost>{grouped(nowhere)}" requests"</a>" named no route."</p> },
+        || view! { <p class="soft"><a href=lost>{grouped(nowhere)}{if nowhere == 1 { " request" } else { " requests" }}</a>" named no route."</p> },
     );
     let is_empty = routes.is_empty();
     let rows: Vec<_> = routes.into_iter().map(|line| row(line, &address)).collect();

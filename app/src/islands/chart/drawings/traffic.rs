@@ -166,7 +166,7 @@ fn shut(traffic: &OverTime, bands: &[&Band], line: usize, palette: &Palette) -> 
 fn hours(traffic: &OverTime) -> &'static str {
     match traffic.window.length().whole_hours() {
         ..=25 => "{HH}:{mm}",
-        ..=48 => "{d} {MMM} {HH}:{mm}",
+        26..=48 => "{d} {MMM} {HH}:{mm}",
         _ => "{d} {MMM}",
     }
 }
