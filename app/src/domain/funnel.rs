@@ -53,6 +53,9 @@ pub struct Funnel {
     pub unaccounted: Option<i64>,
     pub stages: Vec<StageLine>,
     pub reached_upstream: u64,
+    /// How the requests that reached the upstream ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reached_outcomes: BTreeMap<String, u64>,
     /// Of the requests that reached the upstream, by the class of its answer.
     pub statuses: Statuses,
     pub upstream_calls: u64,
@@ -105,14 +108,18 @@ impl Funnel {
         let settled: u64 = counts.lines.iter().map(|line| line.requests).sum();
         let mut entered = settled;
         let mut stages = Vec::with_capacity(Stage::ALL.len());
+        let mut reached_outcomes = BTreeMap::new();
         for stage in Stage::ALL {
             let here = counts.lines.iter().filter(|line| line.stage == stage);
             let mut outcomes = BTreeMap::new();
             let mut stopped = 0;
             for line in here {
                 *outcomes.entry(line.outcome.name().to_owned()).or_default() += line.requests;
-                if !line.reached {
-                    stopped += line.requests;
+                match line.reached {
+                    true => {
+                        *reached_outcomes.entry(line.outcome.name().to_owned()).or_default() += line.requests
+                    }
+                    false => stopped += line.requests,
                 }
             }
             stages.push(StageLine { stage, entered, stopped, passed: entered - stopped, outcomes });
@@ -127,6 +134,7 @@ impl Funnel {
             unaccounted: counts.door.map(|door| door.arrived as i64 - settled as i64 - door.in_flight as i64),
             stages,
             reached_upstream: entered,
+            reached_outcomes,
             statuses: Statuses::of(&counts.lines),
             upstream_calls: counts.upstream_calls,
             metered_locally: counts.metered_locally,
@@ -136,6 +144,18 @@ impl Funnel {
 
     pub fn window(&self) -> Window {
         Window { from: self.from, to: self.to }
+    }
+
+    /// How requests ended that `stage` stopped. Unlike `outcomes` of its line, this leaves out what reached the upstream.
+    pub fn stopped_by(&self, stage: Stage) -> BTreeMap<&str, u64> {
+        let passed = |name: &str| match stage {
+            Stage::Proxy => self.reached_outcomes.get(name).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let all = self.stage(stage).outcomes.iter();
+        all.map(|(name, count)| (name.as_str(), count - passed(name)))
+            .filter(|(_, count)| *count > 0)
+            .collect()
     }
 
     pub fn stage(&self, stage: Stage) -> &StageLine {

@@ -9,7 +9,6 @@ use app::books::{self, Filter};
 use app::domain::funnel::Funnel;
 use app::domain::histogram::Percentile;
 use app::domain::outcome::Outcome;
-use app::domain::stage::Stage;
 use clap::Args;
 use sqlx::PgPool;
 
@@ -71,10 +70,8 @@ pub(super) fn table(funnel: &Funnel) -> String {
     let mut lines = vec![("arrived".to_owned(), number(funnel.arrived))];
     for stage in &funnel.stages {
         lines.push((format!("− {}", stage.stage.name()), number(stage.stopped)));
-        // Of what the proxy stage names, only this was stopped there; the rest is told below, by status.
-        let stopped = |name: &str| stage.stage != Stage::Proxy || never_reached(name);
-        for (name, count) in stage.outcomes.iter().filter(|(name, _)| stopped(name)) {
-            lines.push((format!("    {name}"), format!("({})", number(*count))));
+        for (name, count) in funnel.stopped_by(stage.stage) {
+            lines.push((format!("    {name}"), format!("({})", number(count))));
         }
     }
     if let Some(in_flight) = funnel.in_flight {
@@ -92,6 +89,12 @@ pub(super) fn table(funnel: &Funnel) -> String {
     ];
     for (class, count) in classes.into_iter().filter(|(_, count)| *count > 0) {
         lines.push((format!("    {class}"), format!("({})", number(count))));
+    }
+    // The same requests once more, where they did not all end well.
+    let otherwise = funnel.reached_outcomes.iter().filter(|(name, _)| *name != Outcome::Forwarded.name());
+    for (n, (name, count)) in otherwise.enumerate() {
+        let name = if n == 0 { format!("    of these {name}") } else { format!("             {name}") };
+        lines.push((name, format!("({})", number(*count))));
     }
     // Always there: that it is 0 is what the books are for.
     if let Some(unaccounted) = funnel.unaccounted {
@@ -120,11 +123,6 @@ pub(super) fn table(funnel: &Funnel) -> String {
     text
 }
 
-fn never_reached(name: &str) -> bool {
-    use Outcome::{BodyTooLarge, RequestTimeout, UpstreamUnreachable};
-    matches!(Outcome::from_name(name), Some(BodyTooLarge | RequestTimeout | UpstreamUnreachable))
-}
-
 /// 1234567 as 1,234,567.
 pub(super) fn number(n: u64) -> String {
     let digits = n.to_string();
@@ -146,6 +144,7 @@ pub(super) fn time(at: time::OffsetDateTime) -> String {
 #[cfg(test)]
 mod tests {
     use app::domain::funnel::{Counts, Door, Line};
+    use app::domain::stage::Stage;
     use app::domain::window::Window;
     use time::macros::datetime;
 
@@ -165,9 +164,12 @@ mod tests {
                 line(Stage::Route, Outcome::NoRoute, false, 0, 3),
                 line(Stage::Quota, Outcome::QuotaSpent, false, 0, 1_185),
                 line(Stage::Proxy, Outcome::UpstreamUnreachable, false, 0, 2),
-                line(Stage::Proxy, Outcome::Forwarded, true, 2, 40),
+                line(Stage::Proxy, Outcome::ClientGone, false, 0, 5),
+                line(Stage::Proxy, Outcome::ClientGone, true, 2, 1),
+                line(Stage::Proxy, Outcome::GatewayLost, true, 0, 6),
+                line(Stage::Proxy, Outcome::Forwarded, true, 2, 33),
             ],
-            door: Some(Door { arrived: 1_234, in_flight: 4 }),
+            door: Some(Door { arrived: 1_239, in_flight: 4 }),
             upstream_calls: 41,
             ..Counts::default()
         };
@@ -176,7 +178,7 @@ mod tests {
         let expected = "\
 2026-01-01 10:00 UTC to 2026-01-01 11:00 UTC
 
-arrived                   1,234
+arrived                   1,239
 − route                       3
     no_route                 (3)
 − key                         0
@@ -184,11 +186,15 @@ arrived                   1,234
     quota_spent          (1,185)
 − cache                       0
 − breaker                     0
-− proxy                       2
+− proxy                       7
+    client_gone              (5)
     upstream_unreachable     (2)
 − in flight                   4
 = reached upstream           40
-    2xx                     (40)
+    2xx                     (34)
+    no answer                (6)
+    of these client_gone     (1)
+             gateway_lost    (6)
 unaccounted                   0
 
 upstream calls 41

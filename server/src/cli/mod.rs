@@ -27,6 +27,7 @@ mod users;
 pub mod window;
 
 use database::Database;
+use usage::Misuse;
 
 /// An API gateway with a portal. Where did the requests go?
 #[derive(Parser)]
@@ -70,6 +71,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    cli.command.check()?;
     // Once a process, before anything speaks TLS. Fails only where it has been done.
     let _already = rustls::crypto::ring::default_provider().install_default();
     let name = cli.command.name();
@@ -122,6 +124,16 @@ async fn dispatch(command: Command, database: &Database, config: &Config) -> any
 }
 
 impl Command {
+    /// Arguments that are right each for itself, and wrong together.
+    fn check(&self) -> Result<(), Misuse> {
+        match self {
+            Command::Funnel(args) => args.window.check(),
+            Command::Audit(args) => args.window.check(),
+            Command::Users(args) => args.check(),
+            _ => Ok(()),
+        }
+    }
+
     /// What others are told of who holds the private PostgreSQL.
     fn name(&self) -> &'static str {
         match self {
@@ -149,5 +161,5 @@ fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!("toll: {}", usage::one_line(&format!("{error:#}")));
-    ExitCode::from(if error.is::<ConfigError>() { 2 } else { 1 })
+    ExitCode::from(if error.is::<ConfigError>() || error.is::<Misuse>() { 2 } else { 1 })
 }

@@ -6,6 +6,11 @@ use std::process::ExitCode;
 use clap::Command;
 use clap::error::ErrorKind;
 
+/// Wrong usage that no single argument shows; one line with the mend.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Misuse(pub String);
+
 /// Puts `serve` where no command is named, so that `toll --listen …` serves.
 pub fn with_default(mut arguments: Vec<OsString>, definition: &Command) -> Vec<OsString> {
     let is_value_of_flag = |at: usize| {

@@ -7,6 +7,8 @@ use app::changes::By;
 use app::people::{InviteAs, invite, link};
 use sqlx::PgPool;
 
+use super::usage::Misuse;
+
 /// Invite people to the portal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: toll users invite --email ada@example.com --role ops")]
@@ -40,12 +42,22 @@ enum Role {
     Partner,
 }
 
+impl Args {
+    pub fn check(&self) -> Result<(), Misuse> {
+        match &self.command {
+            Command::Invite { role: Role::Ops, partner: Some(_), .. } => {
+                Err(Misuse("operators belong to no partner: leave --partner out".into()))
+            }
+            Command::Invite { .. } => Ok(()),
+        }
+    }
+}
+
 /// Prints nothing but the link on standard output, so that a script can take it as it is.
 pub async fn run(args: Args, db: &PgPool, public_url: &str) -> anyhow::Result<ExitCode> {
     let Command::Invite { email, role, partner } = args.command;
     let role = match (role, partner) {
-        (Role::Ops, None) => InviteAs::Ops,
-        (Role::Ops, Some(_)) => anyhow::bail!("operators belong to no partner: leave --partner out"),
+        (Role::Ops, _) => InviteAs::Ops,
         (Role::Partner, slug) => {
             InviteAs::Partner(app::keys::partner_by_slug(db, slug.as_deref().unwrap_or_default()).await?)
         }

@@ -5,6 +5,8 @@ use clap::Args;
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
+use super::usage::Misuse;
+
 #[derive(Args, Clone, Debug, Default)]
 pub struct WindowArgs {
     /// The time up to now: 15m, 1h, 24h, 7d [default: 1h]
@@ -19,6 +21,16 @@ pub struct WindowArgs {
 }
 
 impl WindowArgs {
+    /// What no single argument can know: before anything is opened or started.
+    pub fn check(&self) -> Result<(), Misuse> {
+        match (self.from, self.to) {
+            (Some(from), Some(to)) if from >= to => {
+                Err(Misuse("--from is not before --to: give the earlier time to --from".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// In whole minutes, by the database's clock.
     pub async fn window(&self, db: &PgPool) -> anyhow::Result<Window> {
         if let (Some(from), Some(to)) = (self.from, self.to) {

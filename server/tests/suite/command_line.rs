@@ -39,6 +39,16 @@ fn wrong_usage_and_wrong_settings_exit_with_2_in_one_line() {
     assert_eq!(code, Some(2));
     assert!(error.starts_with("toll: toll.toml:2: cache_bytes: \"lots\" is no size: write"), "{error}");
 
+    std::fs::remove_file(home.dir.path().join("toll.toml")).unwrap();
+    let backwards = ["--from", "2026-01-02T00:00:00Z", "--to", "2026-01-01T00:00:00Z"];
+    for command in ["funnel", "audit"] {
+        let (code, error) = fault(home.run(&[&[command], &backwards[..]].concat()));
+        assert_eq!((code, error.contains("earlier time to --from")), (Some(2), true), "{error}");
+    }
+    let ops = ["users", "invite", "--email", "a@b.example", "--role", "ops", "--partner", "acme"];
+    assert_eq!(fault(home.run(&ops)).0, Some(2));
+    assert!(!home.data().exists(), "nothing is started for what is wrong from the outset");
+
     let (code, error) = fault(home.run(&["--config", "other.toml"]));
     assert_eq!(code, Some(2));
     assert!(error.starts_with("toll: other.toml: cannot be read"), "{error}");
