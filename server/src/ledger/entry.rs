@@ -1,5 +1,6 @@
 //! A request's line in the books while it is inside. However the request ends, the line is closed once.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,6 +12,17 @@ use super::lane::Lane;
 use super::record::{End, Record};
 use super::text;
 use crate::clock::Micros;
+
+thread_local! {
+    /// Where the last entry of this thread was that a panic dropped.
+    static FELL_AT: Cell<Stage> = const { Cell::new(Stage::Route) };
+}
+
+/// The stage at which a panic that was just caught on this thread has settled its request. The entry itself is gone by
+/// then: whoever held it was unwound.
+pub(super) fn fell_at() -> Stage {
+    FELL_AT.get()
+}
 
 /// Owned by its request. Dropped unsettled it says `client_gone`, or `internal` during a panic, at the stage it is in.
 pub struct Entry {
@@ -140,6 +152,9 @@ impl Drop for Entry {
             return self.lane.settle_calls(&mut self.record);
         }
         let outcome = if std::thread::panicking() { Outcome::Internal } else { Outcome::ClientGone };
+        if outcome == Outcome::Internal {
+            FELL_AT.set(self.stage);
+        }
         self.settle(End {
             stage: self.stage,
             outcome,

@@ -21,7 +21,7 @@ use tower::Layer;
 use uuid::Uuid;
 
 use super::record::End;
-use super::{Entry, Lane};
+use super::{Entry, Lane, entry};
 use crate::body::{self, Body, BodyError, known_length};
 use crate::listener::peer::Peer;
 use crate::pipeline::{Answer, Arrived, Serve};
@@ -66,7 +66,9 @@ impl<S: Serve<Arrived>> Recorded<S> {
         // A panic drops the entry, which then says `internal` at the stage that it was in.
         match AssertUnwindSafe(self.inner.serve(arrived)).catch_unwind().await {
             Ok(answer) => hand_out(answer, &method),
-            Err(_panic) => refusal(id, asked, Outcome::Internal, Stage::Route, "something went wrong here"),
+            Err(_panic) => {
+                refusal(id, asked, Outcome::Internal, entry::fell_at(), "something went wrong here")
+            }
         }
     }
 }
