@@ -1,11 +1,13 @@
 //! What the stages of all gateway threads share.
 
-use std::sync::Arc;
+use std::future::Future;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ipnet::IpNet;
 use sqlx::PgPool;
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::catalog::Live;
@@ -48,6 +50,8 @@ pub struct Gateway {
     pub breakers: Arc<Breakers>,
     /// Connections whose request could not be read: no request, and so not in the books.
     pub unreadable: AtomicU64,
+    /// What keeps all this current.
+    background: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Gateway {
@@ -73,10 +77,24 @@ impl Gateway {
             store,
             catalog,
             breakers,
+            background: Mutex::default(),
         });
         purge::follow(&gateway).await?;
-        tokio::spawn(follow(gateway.clone()));
-        tokio::spawn(health::watch(gateway.catalog.clone(), gateway.store.db.clone(), node));
+        gateway.in_background(follow(gateway.clone()));
+        gateway.in_background(health::watch(gateway.catalog.clone(), gateway.store.db.clone(), node));
         Ok(gateway)
+    }
+
+    fn in_background(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.background.lock().unwrap_or_else(PoisonError::into_inner).push(tokio::spawn(task));
+    }
+
+    /// Follows nothing any more. For the end of the process: the database that is about to be left is not away.
+    pub async fn rest(&self) {
+        let tasks = std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            task.abort();
+            let _ended = task.await;
+        }
     }
 }

@@ -19,6 +19,8 @@ use crate::telemetry::metrics::{Probe, Unready, Vitals};
 
 /// How long the last records may take to the database.
 const FLUSH: Duration = Duration::from_secs(20);
+/// Sizes of a journal's files: allocating one large file now and then is cheap, but a small bound is to be kept too.
+const SEGMENTS: std::ops::RangeInclusive<u64> = 64 << 10..=16 << 20;
 
 /// A running node.
 pub struct Node {
@@ -88,14 +90,18 @@ impl Node {
         let listeners = self.listeners;
         tokio::task::spawn_blocking(move || listeners.into_iter().for_each(Listener::join)).await?;
         let flushed = self.ledger.flush(FLUSH).await;
+        self.gateway.rest().await;
         flushed.context("the journal keeps the last records, and the next start ships them")
     }
 }
 
 fn open_ledger(config: &Config, clock: Arc<Clock>) -> anyhow::Result<Arc<Ledger>> {
+    let lane_bytes = config.journal_bytes / config.gateway_threads.max(1) as u64;
     let settings = LedgerSettings {
         lanes: config.gateway_threads,
         journal_bytes: config.journal_bytes,
+        // Two at least, one of which is written to while the other is shipped.
+        segment_bytes: (lane_bytes / 4).clamp(*SEGMENTS.start(), *SEGMENTS.end()) as usize,
         sync_every: config.journal_sync,
         ..LedgerSettings::default()
     };
@@ -125,6 +131,7 @@ fn host() -> String {
 
 fn vitals(gateway: &Gateway, ledger: &Ledger) -> Vitals {
     let counters = ledger.counters();
+    let (journal_bytes, journal_bytes_max) = ledger.journal_bytes();
     let database_up = !gateway.store.is_away();
     let mut unready = Vec::new();
     if !database_up {
@@ -141,8 +148,9 @@ fn vitals(gateway: &Gateway, ledger: &Ledger) -> Vitals {
         upstream_calls: counters.upstream_calls,
         metered_locally: counters.metered_locally,
         database_up,
+        journal_bytes,
+        journal_bytes_max,
         unshipped: ledger.backlog(),
         unready,
-        ..Vitals::default()
     }
 }

@@ -83,6 +83,8 @@ settings! {
     on_store_failure: OnStoreFailure = "meter_locally", "TOLL_ON_STORE_FAILURE", "WAY", values::on_store_failure;
     /// Response cache of this node, by weight
     cache_bytes: u64 = "256MiB", "TOLL_CACHE_BYTES", "SIZE", values::size;
+    /// How long a client may pause within a request's body, and an upstream within its answer's
+    body_idle: Duration = "30s", "TOLL_BODY_IDLE", "DURATION", values::positive_duration;
     /// Bound of the ledger's journal on disk; when it is full the gateway answers books_full
     journal_bytes: u64 = "1GiB", "TOLL_JOURNAL_BYTES", "SIZE", values::positive_size;
     /// How often the journal is fsynced: what a power cut may lose

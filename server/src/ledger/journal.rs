@@ -91,6 +91,12 @@ impl Journal {
         }
     }
 
+    /// What the journal's files take up, empty ones included; and what they may at most.
+    pub fn bytes(&self) -> (u64, u64) {
+        let taken = self.segments.iter().chain(&self.spares).map(|segment| segment.len() as u64).sum();
+        (taken, self.max_segments as u64 * self.segment_bytes as u64)
+    }
+
     /// How many more records, however long, surely fit into what is allocated.
     pub fn room(&self) -> usize {
         let rest = self.segments.back().map_or(0, |last| (last.len() - last.used()) / MAX_RECORD);

@@ -165,6 +165,12 @@ impl Ledger {
         self.lanes.iter().map(|lane| lane.backlog()).sum()
     }
 
+    /// What the journals take up on the disk, and their bound; bytes.
+    pub fn journal_bytes(&self) -> (u64, u64) {
+        let each = self.lanes.iter().map(|lane| lane.lock().journal.bytes());
+        each.fold((0, 0), |sum, lane| (sum.0 + lane.0, sum.1 + lane.1))
+    }
+
     /// Of this node, for as long as its data folder lives.
     pub fn identity(&self) -> Uuid {
         self.identity

@@ -24,7 +24,7 @@ pub struct Vitals {
     pub upstream_calls: u64,
     pub metered_locally: u64,
     pub database_up: bool,
-    /// In the journal on disk and not yet in the database, in bytes, and its bound.
+    /// What the journal takes up on the disk, and its bound. Made ahead: that there are unshipped records, `unshipped` tells.
     pub journal_bytes: u64,
     pub journal_bytes_max: u64,
     /// Records that the database does not have yet.
@@ -69,7 +69,7 @@ impl Collector for Scrape {
         counter(&mut encoder, "metered_locally", "Admitted while the database was away", v.metered_locally)?;
         gauge(&mut encoder, "in_flight", "Requests that have not ended", v.in_flight)?;
         gauge(&mut encoder, "database_up", "Whether the database answers", v.database_up.into())?;
-        gauge(&mut encoder, "journal_bytes", "Journal on disk", v.journal_bytes)?;
+        gauge(&mut encoder, "journal_bytes", "What the journal takes up on disk", v.journal_bytes)?;
         gauge(&mut encoder, "journal_bytes_max", "Bound of the journal", v.journal_bytes_max)?;
         gauge(&mut encoder, "journal_records", "Records not yet in the database", v.unshipped)?;
         gauge(&mut encoder, "ready", "Whether /readyz says so", v.unready.is_empty().into())?;

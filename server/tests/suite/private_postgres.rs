@@ -35,6 +35,8 @@ async fn it_starts_and_stops_with_toll_and_keeps_its_data() {
     assert_ne!(home.postmaster(), Some(postgres));
     assert_eq!(notes(&home).await, ["first"]);
     assert_eq!(toll.stop(), Some(0));
+    let log = toll.log();
+    assert!(!log.contains("database is away") && !log.contains("ERROR"), "{log}");
 }
 
 #[tokio::test]
