@@ -1,12 +1,11 @@
 //! How nodes hear of a change.
 
-use std::time::Duration;
-
 use app::announce::{CHANNEL, Change, announce};
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
 
 use crate::support::database::TestDatabase;
+use crate::support::toll::PATIENCE;
 
 async fn version(db: &PgPool) -> i64 {
     sqlx::query_scalar("select version from catalog_version").fetch_one(db).await.unwrap()
@@ -19,7 +18,7 @@ async fn listen(db: &PgPool) -> PgListener {
 }
 
 async fn next(listener: &mut PgListener) -> Change {
-    let notice = tokio::time::timeout(Duration::from_secs(5), listener.recv()).await.unwrap().unwrap();
+    let notice = tokio::time::timeout(PATIENCE, listener.recv()).await.unwrap().unwrap();
     notice.payload().parse().unwrap()
 }
 

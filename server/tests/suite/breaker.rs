@@ -14,8 +14,11 @@ use crate::support::client::{Reply, client, get};
 use crate::support::database::TestDatabase;
 use crate::support::gateway::{Options, TestGateway, create_key};
 use crate::support::origin::Origin;
+use crate::support::toll::PATIENCE;
 
-const BREAKER: &str = r#"{ failures = 3, window = "10s", open_for = "1s", max_in_flight = 500 }"#;
+const BREAKER: &str = r#"{ failures = 3, window = "60s", open_for = "2s", max_in_flight = 500 }"#;
+/// After it the door is no longer shut.
+const OPEN_FOR: Duration = Duration::from_millis(2_100);
 
 async fn set_up(origin: &Origin, breaker: &str) -> (TestGateway, String) {
     let db = TestDatabase::new().await;
@@ -24,7 +27,7 @@ async fn set_up(origin: &Origin, breaker: &str) -> (TestGateway, String) {
         [[upstream]]
         name = "billing"
         urls = ["{}"]
-        timeout = "500ms"
+        timeout = "2s"
         breaker = {breaker}
         [[plan]]
         name = "free"
@@ -68,22 +71,26 @@ async fn status(origin_status: Arc<AtomicU16>) -> Origin {
     .await
 }
 
+/// Failures until the door is shut, in the database and for this node.
 async fn trip(toll: &TestGateway, url: &str, key: &str, failures: usize) {
     let client = client();
     join_all((0..failures).map(|_| get(&client, url, key))).await;
     wait_for_state(toll, "open").await;
 }
 
+/// The row is so, and this node has heard of it.
 async fn wait_for_state(toll: &TestGateway, state: &str) {
-    for _ in 0..300 {
-        let now: String =
-            sqlx::query_scalar("select state from breaker").fetch_one(&toll.db.pool).await.unwrap();
-        if now == state {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let (upstream, now): (i64, String) =
+            sqlx::query_as("select upstream_id, state from breaker").fetch_one(&toll.db.pool).await.unwrap();
+        let seen = format!("{:?}", toll.node.gateway.breakers.of(upstream).view().state);
+        if now == state && seen.to_lowercase().starts_with(&state.replace('_', "")) {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(Instant::now() < deadline, "the breaker is {now}, seen as {seen}, not {state}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("the breaker was not {state} within three seconds");
 }
 
 fn tally(replies: &[Reply]) -> BTreeMap<String, usize> {
@@ -104,9 +111,9 @@ async fn after_its_time_exactly_one_of_a_hundred_reaches_the_upstream_and_the_ot
 
     let open = get(&client(), &url, &key).await;
     assert_eq!((open.status, open.stage(), open.outcome()), (503, "breaker", "breaker_open"));
-    assert_eq!(open.header("retry-after"), "1");
+    assert!((1..=2).contains(&open.number("retry-after")));
 
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    tokio::time::sleep(OPEN_FOR).await;
     let (before, client) = (origin.count(), client());
     let timed = join_all((0..100).map(|_| async {
         let began = Instant::now();
@@ -120,7 +127,7 @@ async fn after_its_time_exactly_one_of_a_hundred_reaches_the_upstream_and_the_ot
     for (reply, took) in refused {
         assert!(reply.number("retry-after") >= 1);
         assert!(["breaker_probing", "breaker_open"].contains(&reply.outcome()), "{}", reply.outcome());
-        assert!(took < Duration::from_millis(450), "answered after {took:?}, no sooner than the probe");
+        assert!(took < probe[0].1, "answered after {took:?}, no sooner than the probe");
     }
 }
 
@@ -132,7 +139,7 @@ async fn a_probe_that_succeeds_closes_the_door_for_nobody() {
     let url = toll.url("/api/billing");
     trip(&toll, &url, &key, 3).await;
     code.store(200, Ordering::SeqCst);
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    tokio::time::sleep(OPEN_FOR).await;
     assert_eq!(get(&client(), &url, &key).await.status, 200);
     wait_for_state(&toll, "closed").await;
     let client = client();
@@ -185,8 +192,8 @@ async fn a_probe_whose_client_leaves_gives_its_place_to_the_next_request() {
     let (toll, key) = set_up(&origin, BREAKER).await;
     let (client, url) = (client(), toll.url("/api/billing"));
     trip(&toll, &url, &key, 3).await;
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
-    let probe = client.get(&url).header("x-api-key", &key).timeout(Duration::from_millis(150)).send();
+    tokio::time::sleep(OPEN_FOR).await;
+    let probe = client.get(&url).header("x-api-key", &key).timeout(Duration::from_millis(700)).send();
     assert!(probe.await.is_err());
     awake.store(true, Ordering::SeqCst);
     wait_for_state(&toll, "open").await;
@@ -237,10 +244,10 @@ async fn the_door_is_shut_on_every_node_and_only_one_of_both_sends_the_probe() {
     let db = TestDatabase { pool: first.db.pool.clone(), url: first.db.url.clone() };
     let second = TestGateway::on(db, &Options::default()).await;
     trip(&first, &first.url("/api/billing"), &key, 3).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    wait_for_state(&second, "open").await;
     assert_eq!(get(&client(), &second.url("/api/billing"), &key).await.outcome(), "breaker_open");
 
-    tokio::time::sleep(Duration::from_millis(1_000)).await;
+    tokio::time::sleep(OPEN_FOR).await;
     let (before, client) = (origin.count(), client());
     let urls = [first.url("/api/billing"), second.url("/api/billing")];
     let replies = join_all((0..100).map(|n| get(&client, &urls[n % 2], &key))).await;

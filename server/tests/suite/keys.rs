@@ -1,7 +1,5 @@
 //! Making and ending keys.
 
-use std::time::Duration as Wait;
-
 use app::announce::{CHANNEL, Change};
 use app::changes::By;
 use app::domain::api_key::{ApiKey, KeyState};
@@ -15,6 +13,7 @@ use toll::manifest::apply::Options;
 
 use crate::support::catalog::{SAMPLE, declare, declare_with};
 use crate::support::database::TestDatabase;
+use crate::support::toll::PATIENCE;
 
 const BY: By<'_> = By("toll keys");
 
@@ -246,7 +245,7 @@ async fn each_change_of_a_key_is_heard_by_its_hash() {
     revoke(&db.pool, BY, Some(acme), second.key.id).await.unwrap();
     let mut heard = Vec::new();
     for _ in 0..6 {
-        let notice = tokio::time::timeout(Wait::from_secs(5), listener.recv()).await.unwrap().unwrap();
+        let notice = tokio::time::timeout(PATIENCE, listener.recv()).await.unwrap().unwrap();
         heard.push(notice.payload().parse::<Change>().unwrap());
     }
     let (first, second) = (hash(&first), hash(&second));
@@ -263,7 +262,7 @@ async fn a_retired_partners_keys_are_revoked_and_do_not_come_back_with_its_name(
     declare_with(&db.pool, without, Options { prune: true, ..Options::default() }).await;
     let mut heard = Vec::new();
     for _ in 0..2 {
-        let notice = tokio::time::timeout(Wait::from_secs(5), listener.recv()).await.unwrap().unwrap();
+        let notice = tokio::time::timeout(PATIENCE, listener.recv()).await.unwrap().unwrap();
         heard.push(notice.payload().parse::<Change>().unwrap());
     }
     assert_eq!(heard, [Change::Catalog, Change::Key(Sha256::digest(key.text.as_bytes()).into())]);

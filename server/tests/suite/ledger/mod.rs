@@ -24,9 +24,10 @@ use time::OffsetDateTime;
 use toll::clock::Clock;
 use toll::ledger::housekeeping::Retention;
 use toll::ledger::record::End;
-use toll::ledger::{Entry, Ledger, LedgerSettings};
+use toll::ledger::{Entry, Health, Ledger, LedgerSettings};
 
 use crate::support::database::TestDatabase;
+use crate::support::toll::PATIENCE;
 
 /// A database and a data folder.
 struct Books {
@@ -63,7 +64,7 @@ impl Books {
             if is(&funnel) {
                 return funnel;
             }
-            assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}: {funnel:?}");
+            assert!(began.elapsed() < PATIENCE, "waited in vain until {what}: {funnel:?}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -93,7 +94,15 @@ fn start(ledger: &Ledger, db: &PgPool) {
 }
 
 async fn flush(ledger: &Ledger) {
-    ledger.flush(Duration::from_secs(20)).await.unwrap();
+    ledger.flush(PATIENCE).await.unwrap();
+}
+
+async fn until_health(ledger: &Ledger, is: impl Fn(&Health) -> bool) {
+    let began = Instant::now();
+    while !is(&ledger.health()) {
+        assert!(began.elapsed() < PATIENCE, "{:?}", ledger.health());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Yesterday to tomorrow.

@@ -15,6 +15,9 @@ use toll::ledger::record::End;
 use toll::ledger::{Ledger, LedgerSettings};
 
 use super::{Books, flush, start};
+use crate::support::books::{
+    assert_hours_and_days_of_the_door_sum_its_minutes, assert_rollups_are_what_the_log_sums_to,
+};
 
 /// A few thousand requests of all kinds over the last days, shipped in several batches.
 async fn any_books(requests: usize) -> Books {
@@ -59,52 +62,13 @@ async fn any_books(requests: usize) -> Books {
     books
 }
 
-const LOG: &str = "select node_id, date_bin('1 {grain}', at, timestamptz 'epoch') as at, {keys},
-    count(*) as requests, sum(bytes_in)::bigint, sum(bytes_out)::bigint, sum(upstream_calls)::bigint,
-    count(*) filter (where metered_locally), {buckets}, {stages}
-    from (select *, (case when reached then upstream_status else status end / 100)::smallint as status_class from request_log) as l
-    group by node_id, date_bin('1 {grain}', at, timestamptz 'epoch'), {keys}";
-
-/// In the order of `LOG`.
-const MEASURES: &str = "requests, bytes_in, bytes_out, upstream_calls, metered_locally,
-    b0, b1, b2, b3, b4, b5, b6, b7, b8, us_route, us_key, us_quota, us_cache, us_breaker, us_proxy";
-
 #[tokio::test(flavor = "multi_thread")]
 async fn rollups_of_every_family_and_grain_equal_the_log() {
     let books = any_books(6_000).await;
-    let bounds = [0, 5, 10, 25, 50, 100, 250, 1_000, 5_000];
-    let buckets: Vec<String> = (0..9)
-        .map(|b| {
-            let high = bounds.get(b + 1).map_or("true".into(), |ms| format!("duration_us <= {ms} * 1000"));
-            let low = if b == 0 { "true".into() } else { format!("duration_us > {} * 1000", bounds[b]) };
-            format!("count(*) filter (where reached and timed and {low} and {high})")
-        })
-        .collect();
-    let stages: Vec<String> = (1..=6).map(|n| format!("sum(stage_us[{n}])::bigint")).collect();
-    for (family, keys) in [
-        ("rollup", "route_id, partner_id, key_id, stage, outcome, reached, status_class, cache_miss"),
-        ("total", "route_id, stage, outcome, reached, status_class, cache_miss"),
-    ] {
-        for grain in ["minute", "hour", "day"] {
-            let log = LOG
-                .replace("{grain}", grain)
-                .replace("{keys}", keys)
-                .replace("{buckets}", &buckets.join(", "))
-                .replace("{stages}", &stages.join(", "));
-            let table = format!("{family}_{grain}");
-            let rows = format!("select node_id, at, {keys}, {MEASURES} from {table}");
-            let differ = format!(
-                "select (select count(*) from (({rows}) except all ({log})) as a)
-                      + (select count(*) from (({log}) except all ({rows})) as b)"
-            );
-            let rows: i64 =
-                sqlx::query_scalar(AssertSqlSafe(differ)).fetch_one(&books.db.pool).await.unwrap();
-            assert_eq!(rows, 0, "{table}");
-            let count = format!("select sum(requests)::bigint from {table}");
-            let sum: i64 = sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(&books.db.pool).await.unwrap();
-            assert_eq!(sum, 6_000, "{table}");
-        }
-    }
+    assert_rollups_are_what_the_log_sums_to(&books.db.pool).await;
+    assert_hours_and_days_of_the_door_sum_its_minutes(&books.db.pool).await;
+    assert_eq!(books.count("select count(*) from request_log").await, 6_000);
+    assert_eq!(books.count("select sum(arrived)::bigint from door_minute").await, 6_000);
     for grain in ["minute", "hour", "day"] {
         let rows = format!("select node_id, at, partner_id, stage, reached, requests from ends_{grain}");
         let log = format!(
@@ -117,18 +81,6 @@ async fn rollups_of_every_family_and_grain_equal_the_log() {
         );
         let rows: i64 = sqlx::query_scalar(AssertSqlSafe(differ)).fetch_one(&books.db.pool).await.unwrap();
         assert_eq!(rows, 0, "ends_{grain}");
-    }
-    for grain in ["hour", "day"] {
-        let differ = format!(
-            "select count(*) from (
-                 select node_id, lane, at, arrived, open from door_{grain}
-                 except all
-                 select node_id, lane, date_bin('1 {grain}', at, timestamptz 'epoch'), sum(arrived)::bigint, sum(open)::bigint
-                 from door_minute group by 1, 2, 3
-             ) as d"
-        );
-        let rows: i64 = sqlx::query_scalar(AssertSqlSafe(differ)).fetch_one(&books.db.pool).await.unwrap();
-        assert_eq!(rows, 0, "door_{grain}");
     }
 }
 

@@ -6,7 +6,7 @@ use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use toll::ledger::Health;
 
-use super::{Books, copy, end, flush, forward, open, start};
+use super::{Books, copy, end, flush, forward, open, start, until_health};
 use crate::support::database::TestDatabase;
 use crate::support::flaky::Flaky;
 
@@ -159,8 +159,7 @@ async fn while_the_database_is_away_the_journal_keeps_what_comes() {
     for n in 0..6_000 {
         forward(ledger.lane(n % 2).arrive().unwrap());
     }
-    tokio::time::sleep(Duration::from_millis(700)).await;
-    assert!(matches!(ledger.health(), Health::Waiting(_)), "{:?}", ledger.health());
+    until_health(&ledger, |health| matches!(health, Health::Waiting(_))).await;
     assert_eq!(ledger.backlog(), 6_000);
     assert_eq!(books.funnel().await.arrived, 1);
     flaky.come_back();
@@ -184,7 +183,7 @@ async fn a_copied_data_folder_is_noticed_by_the_node_that_was_there_first() {
     forward(second.lane(0).arrive().unwrap());
     books.until("the second is shipped", |f| f.reached_upstream == 2).await;
     forward(first.lane(0).arrive().unwrap());
-    tokio::time::sleep(Duration::from_millis(2_000)).await;
+    until_health(&first, |health| matches!(health, Health::Stopped(_))).await;
     let Health::Stopped(why) = first.health() else { panic!("{:?}", first.health()) };
     assert!(why.contains("data folder"), "{why}");
     assert_eq!(second.health(), Health::Shipping);

@@ -1,7 +1,5 @@
 //! What applying a file does to the database.
 
-use std::time::Duration;
-
 use app::announce::{CHANNEL, Change};
 use app::changes::By;
 use sqlx::PgPool;
@@ -10,6 +8,7 @@ use toll::manifest::apply::Options;
 
 use crate::support::catalog::{SAMPLE, declare, declare_with};
 use crate::support::database::TestDatabase;
+use crate::support::toll::PATIENCE;
 
 const BY: By<'_> = By("toll apply");
 const DRY: Options<'_> = Options { dry_run: true, prune: false, by: BY };
@@ -168,7 +167,7 @@ async fn a_change_is_announced_once_and_no_change_is_not() {
     run(&db.pool, "select pg_notify('toll', 'breaker 1')").await;
     let mut heard = Vec::new();
     for _ in 0..2 {
-        let notice = tokio::time::timeout(Duration::from_secs(5), listener.recv()).await.unwrap().unwrap();
+        let notice = tokio::time::timeout(PATIENCE, listener.recv()).await.unwrap().unwrap();
         heard.push(notice.payload().parse::<Change>().unwrap());
     }
     assert_eq!(heard, [Change::Catalog, Change::Breaker(1)]);

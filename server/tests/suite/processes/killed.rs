@@ -9,10 +9,10 @@ use axum::http::Response;
 use rustix::process::Signal;
 use uuid::Uuid;
 
-use super::load::{Load, id};
 use super::{Machine, catalog, funnel};
 use crate::support::client::Reply;
 use crate::support::database::TestDatabase;
+use crate::support::load::{Load, id};
 use crate::support::origin::Origin;
 
 const ROUNDS: usize = 3;

@@ -4,7 +4,6 @@
 mod changes;
 mod database_away;
 mod killed;
-mod load;
 mod probe;
 mod two_nodes;
 

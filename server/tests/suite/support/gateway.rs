@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use app::domain::key_text;
 use rand::Rng;
@@ -12,11 +12,12 @@ use toll::config::{Config, Layers};
 use toll::node::Node;
 
 use super::database::TestDatabase;
+use super::toll::PATIENCE;
 
 pub struct TestGateway {
     pub db: TestDatabase,
     pub node: Node,
-    _data: TempDir,
+    pub data: TempDir,
 }
 
 /// What a test may say about its gateway; the rest is as in production, on a free port.
@@ -42,7 +43,7 @@ impl TestGateway {
         flags.extend(options.flags.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let config = Config::load(&Layers { flags, environment: BTreeMap::new(), file: None }).ok().unwrap();
         let node = Node::start(&config, db.pool.clone(), axum::Router::new()).await.unwrap();
-        TestGateway { db, node, _data: data }
+        TestGateway { db, node, data }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -57,13 +58,11 @@ impl TestGateway {
     pub async fn settled(&self) {
         let newest: i64 =
             sqlx::query_scalar("select version from catalog_version").fetch_one(&self.db.pool).await.unwrap();
-        for _ in 0..200 {
-            if self.node.gateway.catalog.now().version == newest {
-                return;
-            }
+        let deadline = Instant::now() + PATIENCE;
+        while self.node.gateway.catalog.now().version != newest {
+            assert!(Instant::now() < deadline, "the catalog did not come into force");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("the catalog did not come into force within two seconds");
     }
 }
 

@@ -1,8 +1,11 @@
+pub mod books;
 pub mod catalog;
 pub mod client;
 pub mod database;
 pub mod flaky;
 pub mod gateway;
+pub mod load;
 pub mod origin;
+pub mod raw;
 pub mod toll;
 pub mod traffic;

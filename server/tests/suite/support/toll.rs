@@ -15,6 +15,9 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
 
+/// What takes longer will not come. Long, for the machine may be slow and busy with other tests.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A data folder, and what runs in it. Nothing is left behind when this is dropped.
 pub struct Home {
     pub dir: tempfile::TempDir,
@@ -101,7 +104,7 @@ impl Home {
     }
 
     pub async fn connect(&self) -> PgConnection {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             // Written line by line while the server starts.
             let socket = self.postmaster_line(4).filter(|dir| dir.starts_with('/'));
@@ -133,7 +136,7 @@ impl Serve {
     pub fn start(mut command: Command) -> Serve {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (out, err) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + PATIENCE;
         let url = loop {
             match out.recv_timeout(deadline - Instant::now()) {
                 Ok(line) => {
@@ -230,9 +233,9 @@ pub fn is_running(pid: Pid) -> bool {
     test_kill_process(pid).is_ok() && !stat.contains(") Z ")
 }
 
-/// Polls for up to 30 s.
+/// Polls for as long as a busy machine may need.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + PATIENCE;
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         thread::sleep(Duration::from_millis(20));

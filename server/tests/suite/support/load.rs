@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::support::client::{Reply, client};
+use super::client::{Reply, client};
+use super::toll::PATIENCE;
 
 pub struct Load {
     clients: Vec<JoinHandle<Vec<Reply>>>,
@@ -34,13 +36,11 @@ impl Load {
     }
 
     pub async fn until_answered(&self, count: usize) {
-        for _ in 0..6_000 {
-            if self.answered() >= count {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        let deadline = Instant::now() + PATIENCE;
+        while self.answered() < count {
+            assert!(Instant::now() < deadline, "{} answers, not {count}", self.answered());
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("{} answers within 30 s, not {count}", self.answered());
     }
 
     /// What came whole; waits for the clients to end.
