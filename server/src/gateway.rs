@@ -33,8 +33,10 @@ pub struct Settings {
     pub cache_bytes: u64,
     /// How long a client may take to send a head.
     pub header_timeout: Duration,
-    /// How long a client may pause within a body, and an upstream within its.
+    /// How long a client may pause within a body.
     pub body_idle: Duration,
+    /// How long an upstream may pause within its answer.
+    pub upstream_idle: Duration,
     /// Whether a node goes on from the tokens that it last saw while the database is away.
     pub meter_locally: bool,
 }

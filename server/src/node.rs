@@ -40,6 +40,7 @@ impl Node {
             cache_bytes: config.cache_bytes,
             header_timeout: config.header_timeout,
             body_idle: config.body_idle,
+            upstream_idle: config.upstream_idle,
             meter_locally: config.on_store_failure == OnStoreFailure::MeterLocally,
         };
         let tls = match (&config.tls_cert, &config.tls_key) {

@@ -22,6 +22,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::changes::What;
+pub use crate::catalog::tls::TlsFiles;
 
 /// A whole catalog by name. Lists without an order of their own (methods, origins, a plan's routes) are kept sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +41,8 @@ pub struct Upstream {
     pub health: Option<String>,
     /// Values as written, `${VARIABLE}` and all: secrets stay in the environment of each node.
     pub headers: BTreeMap<String, String>,
+    /// For `https://` urls.
+    pub tls: TlsFiles,
     pub breaker: Breaker,
 }
 

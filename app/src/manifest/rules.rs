@@ -23,6 +23,12 @@ pub fn title(text: &str) -> Judged {
         .ok_or_else(|| format!("{text:?} is no name: write 1 to 100 characters in one line"))
 }
 
+/// A file that each node reads for itself.
+pub fn file(text: &str) -> Judged {
+    let fits = (1..=4096).contains(&text.len()) && !text.chars().any(char::is_control);
+    fits.then_some(()).ok_or_else(|| format!("{text:?} is no path of a file; write such as \"ca.pem\""))
+}
+
 /// Where an upstream is: scheme, host, port and base path. Nothing else may be in it: what a request asks for comes after.
 pub fn url(text: &str) -> Judged {
     let bad =
@@ -31,8 +37,8 @@ pub fn url(text: &str) -> Judged {
         return Err(bad("it has a fragment"));
     }
     let uri: Uri = text.parse().map_err(|error| bad(&format!("{error}")))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(bad("it begins with neither http:// nor https://"));
+    if !matches!(uri.scheme_str(), Some("http" | "https" | "h2c")) {
+        return Err(bad("it begins with none of http://, https:// and h2c://"));
     }
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     if authority.contains('@') {

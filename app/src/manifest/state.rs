@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, Row};
 
 use super::values::sorted;
-use super::{Access, Breaker, Kind, Manifest, Partner, Plan, Route, Upstream};
+use super::{Access, Breaker, Kind, Manifest, Partner, Plan, Route, TlsFiles, Upstream};
 
 /// What the database declares now, and the ids of its rows. Retired ones are left out.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub async fn read(conn: &mut PgConnection) -> sqlx::Result<State> {
     let mut state = State::default();
     let upstreams = sqlx::query(
         "select id, name, urls, connect_timeout_ms, timeout_ms, health, headers, breaker_failures, breaker_window_ms,
-                breaker_open_ms, max_in_flight
+                breaker_open_ms, max_in_flight, tls_ca, tls_cert, tls_key
          from upstream
          where retired_at is null",
     );
@@ -37,6 +37,11 @@ pub async fn read(conn: &mut PgConnection) -> sqlx::Result<State> {
             timeout_ms: row.try_get("timeout_ms")?,
             health: row.try_get("health")?,
             headers: row.try_get::<Json<BTreeMap<String, String>>, _>("headers")?.0,
+            tls: TlsFiles {
+                ca: row.try_get("tls_ca")?,
+                cert: row.try_get("tls_cert")?,
+                key: row.try_get("tls_key")?,
+            },
             breaker: Breaker {
                 failures: row.try_get("breaker_failures")?,
                 window_ms: row.try_get("breaker_window_ms")?,

@@ -7,11 +7,11 @@ use super::reader::{Faults, Fields, Value};
 use super::values::{
     access, boolean, duration, headers, list, rate, ruled, size_or_none, some_of, sorted, whole,
 };
-use super::{Access, Breaker, Kind, Partner, Plan, Route, Upstream, rules};
+use super::{Access, Breaker, Kind, Partner, Plan, Route, TlsFiles, Upstream, rules};
 
 impl Reader {
     pub fn upstream(&mut self, entry: &Value<'_>) -> Option<()> {
-        let known = ["name", "urls", "connect_timeout", "timeout", "health", "headers", "breaker"];
+        let known = ["name", "urls", "connect_timeout", "timeout", "health", "headers", "tls", "breaker"];
         let mut fields = Fields::open("an upstream", entry, &known, &mut self.faults)?;
         let name = declare(Kind::Upstream, &mut fields, &mut self.file, &self.lines);
         let urls = fields.required("urls", "[\"http://127.0.0.1:9000\"]", |value, faults| {
@@ -25,6 +25,16 @@ impl Reader {
         let timeout_ms = fields.or("timeout", 10_000, duration(1));
         let health = fields.perhaps("health", ruled(rules::health));
         let headers = fields.or("headers", BTreeMap::new(), headers);
+        let tls = fields.or("tls", TlsFiles::default(), tls);
+        if let (Some(tls), Some(urls)) = (&tls, &urls)
+            && *tls != TlsFiles::default()
+            && !urls.iter().any(|url| url.starts_with("https://"))
+        {
+            let at = fields.at("tls");
+            fields
+                .faults
+                .add(at, "tls: none of the urls begins with https://; remove it, or write the urls so");
+        }
         let breaker = fields.or("breaker", Breaker::default(), breaker);
         let upstream = Upstream {
             urls: urls?,
@@ -32,6 +42,7 @@ impl Reader {
             timeout_ms: timeout_ms?,
             health: health?,
             headers: headers?,
+            tls: tls?,
             breaker: breaker?,
         };
         self.file.manifest.upstreams.insert(name?, upstream);
@@ -146,6 +157,22 @@ impl Reader {
         self.file.manifest.partners.insert(slug?, partner);
         Some(())
     }
+}
+
+/// Paths; the files are each node's own, and are read there.
+fn tls(value: &Value<'_>, faults: &mut Faults) -> Option<TlsFiles> {
+    let mut fields = Fields::open("tls", value, &["ca", "cert", "key"], faults)?;
+    let ca = fields.perhaps("ca", ruled(rules::file));
+    let cert = fields.perhaps("cert", ruled(rules::file));
+    let key = fields.perhaps("key", ruled(rules::file));
+    let files = TlsFiles { ca: ca?, cert: cert?, key: key? };
+    if files.cert.is_some() != files.key.is_some() {
+        let (has, lacks) = if files.cert.is_some() { ("cert", "key") } else { ("key", "cert") };
+        let at = fields.at(has);
+        fields.faults.add(at, format!("has a {has} and no {lacks}; add {lacks} = \"client.pem\""));
+        return None;
+    }
+    Some(files)
 }
 
 fn breaker(value: &Value<'_>, faults: &mut Faults) -> Option<Breaker> {

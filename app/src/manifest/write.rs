@@ -21,8 +21,8 @@ pub async fn upstream(
         None => {
             "with made as (
                  insert into upstream (name, urls, connect_timeout_ms, timeout_ms, health, headers, breaker_failures,
-                                       breaker_window_ms, breaker_open_ms, max_in_flight)
-                 values ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                                       breaker_window_ms, breaker_open_ms, max_in_flight, tls_ca, tls_cert, tls_key)
+                 values ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
                  returning id
              ),
              -- Nodes count on a row to lock from the first call on.
@@ -32,7 +32,8 @@ pub async fn upstream(
         Some(_) => {
             "update upstream
              set name = $2, urls = $3, connect_timeout_ms = $4, timeout_ms = $5, health = $6, headers = $7,
-                 breaker_failures = $8, breaker_window_ms = $9, breaker_open_ms = $10, max_in_flight = $11
+                 breaker_failures = $8, breaker_window_ms = $9, breaker_open_ms = $10, max_in_flight = $11,
+                 tls_ca = $12, tls_cert = $13, tls_key = $14
              where id = $1
              returning id"
         }
@@ -49,6 +50,9 @@ pub async fn upstream(
         .bind(upstream.breaker.window_ms)
         .bind(upstream.breaker.open_ms)
         .bind(upstream.breaker.max_in_flight)
+        .bind(&upstream.tls.ca)
+        .bind(&upstream.tls.cert)
+        .bind(&upstream.tls.key)
         .fetch_one(conn)
         .await
 }

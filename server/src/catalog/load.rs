@@ -8,6 +8,7 @@ use http::{HeaderName, HeaderValue, Method};
 use sqlx::types::Json;
 use sqlx::{PgPool, Row};
 
+use super::tls::{Tls, TlsFiles};
 use super::upstream::BreakerSettings;
 use super::{Catalog, Plan, Route, Target, Upstream};
 
@@ -18,7 +19,7 @@ pub async fn load(db: &PgPool, before: &Catalog) -> sqlx::Result<Catalog> {
     let version: i64 = sqlx::query_scalar("select version from catalog_version").fetch_one(&mut *tx).await?;
     let upstreams = sqlx::query(
         "select id, name, urls, connect_timeout_ms, timeout_ms, health, headers, breaker_failures,
-                breaker_window_ms, breaker_open_ms, max_in_flight
+                breaker_window_ms, breaker_open_ms, max_in_flight, tls_ca, tls_cert, tls_key
          from upstream where retired_at is null",
     )
     .fetch_all(&mut *tx)
@@ -57,13 +58,19 @@ fn upstream(row: &sqlx::postgres::PgRow, before: &Catalog) -> sqlx::Result<Upstr
     let name: String = row.try_get("name")?;
     let urls: Vec<String> = row.try_get("urls")?;
     let known = before.upstreams.get(&id);
+    let tls = match urls.iter().any(|url| url.starts_with("https://")) {
+        true => tls(row, &name)?,
+        false => None,
+    };
+    let tls = tls.as_ref();
     let targets = urls
         .iter()
         .filter_map(|url| {
-            let same = known.and_then(|upstream| upstream.targets.iter().find(|target| target.url == *url));
+            let mut targets = known.iter().flat_map(|upstream| &upstream.targets);
+            let same = targets.find(|target| target.is_still(url, tls));
             match same {
                 Some(target) => Some(target.clone()),
-                None => Target::parse(url)
+                None => Target::parse(url, tls)
                     .inspect_err(|error| tracing::error!(upstream = name, %error, "url left out"))
                     .map(Arc::new)
                     .ok(),
@@ -98,6 +105,16 @@ fn upstream(row: &sqlx::postgres::PgRow, before: &Catalog) -> sqlx::Result<Upstr
         headers,
         breaker,
     ))
+}
+
+/// `None`, and told, if a file cannot be used: then no connection is made, rather than one that trusts others.
+fn tls(row: &sqlx::postgres::PgRow, upstream: &str) -> sqlx::Result<Option<Arc<Tls>>> {
+    let files =
+        TlsFiles { ca: row.try_get("tls_ca")?, cert: row.try_get("tls_cert")?, key: row.try_get("tls_key")? };
+    Ok(Tls::read(&files)
+        .inspect_err(|error| tracing::error!(upstream, %error, "https urls cannot be called"))
+        .map(Arc::new)
+        .ok())
 }
 
 fn plan(row: &sqlx::postgres::PgRow) -> sqlx::Result<Plan> {

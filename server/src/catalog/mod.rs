@@ -2,6 +2,7 @@
 
 pub mod live;
 mod load;
+pub mod tls;
 pub mod upstream;
 
 use std::collections::{HashMap, HashSet};

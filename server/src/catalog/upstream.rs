@@ -1,11 +1,13 @@
 //! An upstream: what the catalog says of it, and what this node has seen of its targets.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use http::uri::{Authority, Scheme};
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, Uri};
+
+use super::tls::Tls;
 
 /// How long a target that refused a connection is passed over.
 const PASSED_OVER: Duration = Duration::from_secs(5);
@@ -34,12 +36,31 @@ pub struct BreakerSettings {
     pub max_in_flight: usize,
 }
 
+/// How a target is spoken to: what its url begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// `http://`: HTTP/1.1.
+    Http1,
+    /// `h2c://`: HTTP/2 in the clear, without being asked (RFC 9113 §3.3).
+    Http2,
+    /// `https://`: HTTP/2 or HTTP/1.1, as the TLS handshake finds out.
+    Tls,
+}
+
 /// One url of an upstream.
 #[derive(Debug)]
 pub struct Target {
+    /// Of this node; another catalog with the same url and certificates has the same target.
+    pub id: u64,
     pub url: String,
+    pub protocol: Protocol,
+    pub tls: Option<Arc<Tls>>,
     pub scheme: Scheme,
     pub authority: Authority,
+    /// The authority as a `Host` field, without the usual port.
+    pub host: HeaderValue,
+    /// Where a connection leads to.
+    pub dial: Uri,
     /// Path that precedes every request's, without a trailing slash.
     pub base: String,
     in_flight: AtomicUsize,
@@ -50,23 +71,41 @@ pub struct Target {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{url:?} is no url of an upstream: http or https, a host, and perhaps a path")]
+#[error("{url:?} is no url of an upstream: http, https or h2c, a host, and perhaps a path")]
 pub struct BadUrl {
     url: String,
 }
 
 impl Target {
-    pub fn parse(url: &str) -> Result<Target, BadUrl> {
+    /// `tls` is for `https://` urls, which cannot be called without.
+    pub fn parse(url: &str, tls: Option<&Arc<Tls>>) -> Result<Target, BadUrl> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let bad = || BadUrl { url: url.to_owned() };
-        let uri: http::Uri = url.parse().map_err(|_| bad())?;
-        let scheme = uri.scheme().cloned().ok_or_else(bad)?;
+        let uri: Uri = url.parse().map_err(|_| bad())?;
         let authority = uri.authority().cloned().ok_or_else(bad)?;
-        if (scheme != Scheme::HTTP && scheme != Scheme::HTTPS) || uri.query().is_some() {
+        let (protocol, scheme, usual_port) = match uri.scheme_str() {
+            Some("http") => (Protocol::Http1, Scheme::HTTP, ":80"),
+            Some("h2c") => (Protocol::Http2, Scheme::HTTP, ":80"),
+            Some("https") => (Protocol::Tls, Scheme::HTTPS, ":443"),
+            _ => return Err(bad()),
+        };
+        if uri.query().is_some() {
             return Err(bad());
         }
+        let host = match authority.as_str().strip_suffix(usual_port) {
+            // What ends in the port of an address in brackets, or else has no other colon.
+            Some(host) if host.ends_with(']') || !host.contains(':') => host,
+            _ => authority.as_str(),
+        };
+        let dial = Uri::builder().scheme(scheme.clone()).authority(authority.clone()).path_and_query("/");
         Ok(Target {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             url: url.to_owned(),
+            protocol,
+            tls: tls.filter(|_| protocol == Protocol::Tls).cloned(),
             scheme,
+            host: HeaderValue::from_str(host).map_err(|_| bad())?,
+            dial: dial.build().map_err(|_| bad())?,
             authority,
             base: uri.path().trim_end_matches('/').to_owned(),
             in_flight: AtomicUsize::new(0),
@@ -74,6 +113,12 @@ impl Target {
             passed_over_until: AtomicI64::new(0),
             epoch: Instant::now(),
         })
+    }
+
+    /// Whether it is called as `url` with `tls` would be: then what is known of it, and its connections, are kept.
+    pub fn is_still(&self, url: &str, tls: Option<&Arc<Tls>>) -> bool {
+        let same_tls = self.protocol != Protocol::Tls || self.tls.as_ref() == tls;
+        self.url == url && same_tls
     }
 
     /// Counts a call until the guard is dropped.
@@ -146,7 +191,7 @@ impl Upstream {
 
     #[cfg(test)]
     pub fn for_tests() -> Upstream {
-        let target = |url| Arc::new(Target::parse(url).expect("a url"));
+        let target = |url| Arc::new(Target::parse(url, None).expect("a url"));
         Upstream::new(
             1,
             "orders".into(),
@@ -186,10 +231,22 @@ mod tests {
 
     #[test]
     fn a_base_path_loses_its_trailing_slash_and_a_query_is_refused() {
-        assert_eq!(Target::parse("http://h:1/base/").expect("a url").base, "/base");
-        assert_eq!(Target::parse("http://h:1").expect("a url").base, "");
+        let target = |url| Target::parse(url, None);
+        assert_eq!(target("http://h:1/base/").expect("a url").base, "/base");
+        assert_eq!(target("http://h:1").expect("a url").base, "");
         for bad in ["", "h:1", "ftp://h", "http://h?a=1", "/x"] {
-            assert!(Target::parse(bad).is_err(), "{bad:?}");
+            assert!(target(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn the_usual_port_is_not_in_the_host_field() {
+        let host = |url| Target::parse(url, None).expect("a url").host;
+        assert_eq!(host("http://h:80"), "h");
+        assert_eq!(host("http://h:8080"), "h:8080");
+        assert_eq!(host("https://h:80"), "h:80");
+        assert_eq!(host("https://[::1]:443/x"), "[::1]");
+        assert_eq!(host("http://[::80]"), "[::80]");
+        assert_eq!(host("h2c://h"), "h");
     }
 }

@@ -81,6 +81,8 @@ settings! {
     body_idle: Duration = "30s", "TOLL_BODY_IDLE", "DURATION", values::positive_duration;
     /// While the database is away: "meter_locally" goes on from the tokens last seen, "refuse" answers quota_unavailable
     on_store_failure: OnStoreFailure = "meter_locally", "TOLL_ON_STORE_FAILURE", "WAY", values::on_store_failure;
+    /// How long an upstream may pause within its answer, event streams included
+    upstream_idle: Duration = "60s", "TOLL_UPSTREAM_IDLE", "DURATION", values::positive_duration;
     /// Response cache of this node, by weight
     cache_bytes: u64 = "256MiB", "TOLL_CACHE_BYTES", "SIZE", values::size;
     /// How long a client may pause within a request's body, and an upstream within its answer's

@@ -111,6 +111,13 @@ impl Entry {
         self.mark();
     }
 
+    /// The attempt that was counted last did not happen: the connection closed before any of it was written.
+    pub fn not_sent(&mut self) {
+        self.sent = self.sent.saturating_sub(1);
+        self.record.upstream_calls = self.record.upstream_calls.saturating_sub(1);
+        self.mark();
+    }
+
     /// Writes the record and leaves. Only the first call does anything.
     pub fn settle(&mut self, end: End) {
         if self.settled {

@@ -29,4 +29,5 @@ mod screens;
 mod sheets;
 #[allow(dead_code, reason = "not every helper has its suite yet")]
 mod support;
+mod upstream;
 mod verdicts;

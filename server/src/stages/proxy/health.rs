@@ -4,25 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use http::header::HOST;
+use http::{Request, StatusCode, Uri};
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use super::connect::{Dialer, Fresh};
+use crate::body;
 use crate::catalog::{Live, Target, Upstream};
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Runs until its task is aborted, on the background runtime. A target is well if it answers 2xx or 3xx in time. What this
-/// node has found is written down for the screens; nothing here depends on whether that succeeds.
+/// Runs until its task is aborted, on the background runtime. A target is well if it answers 2xx or 3xx in time, on a
+/// connection of its own, made as those for requests are. What this node has found is written down for the screens;
+/// nothing here depends on whether that succeeds.
 pub async fn watch(catalog: Arc<Live>, db: PgPool, node: Uuid) {
-    let client = match reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build() {
-        Ok(client) => client,
-        Err(error) => return tracing::error!(%error, "no health checks"),
-    };
+    let dialer = Dialer::default();
     loop {
         let snapshot = catalog.now().clone();
         let all = snapshot.upstreams.values();
         let found = join_all(
-            all.flat_map(|upstream| upstream.targets.iter().map(|target| check(&client, upstream, target))),
+            all.flat_map(|upstream| upstream.targets.iter().map(|target| check(&dialer, upstream, target))),
         )
         .await;
         let found: Vec<_> = found.into_iter().flatten().collect();
@@ -33,18 +35,15 @@ pub async fn watch(catalog: Arc<Live>, db: PgPool, node: Uuid) {
 }
 
 /// Nothing if the upstream has no path for it.
-async fn check(
-    client: &reqwest::Client,
-    upstream: &Upstream,
-    target: &Target,
-) -> Option<(i64, String, bool)> {
+async fn check(dialer: &Dialer, upstream: &Upstream, target: &Target) -> Option<(i64, String, bool)> {
     let Some(path) = &upstream.health else {
         target.set_healthy(true);
         return None;
     };
-    let url = format!("{}{path}", target.url.trim_end_matches('/'));
-    let answer = client.get(url).timeout(upstream.timeout.min(EVERY)).send().await;
-    let healthy = answer.is_ok_and(|answer| answer.status().is_success() || answer.status().is_redirection());
+    let patience = upstream.timeout.min(EVERY);
+    let answer = tokio::time::timeout(patience, ask(dialer, target, path)).await;
+    let healthy =
+        answer.is_ok_and(|answer| answer.is_ok_and(|status| status.is_success() || status.is_redirection()));
     if target.set_healthy(healthy) != healthy {
         tracing::warn!(upstream = upstream.name, target = target.url, healthy, "health changed");
     }
@@ -75,4 +74,27 @@ async fn write_down(db: &PgPool, node: Uuid, found: &[(i64, String, bool)]) -> s
     .execute(db)
     .await?;
     Ok(())
+}
+
+async fn ask(
+    dialer: &Dialer,
+    target: &Target,
+    path: &str,
+) -> Result<StatusCode, Box<dyn std::error::Error + Send + Sync>> {
+    let path = format!("{}{path}", target.base);
+    let response = match dialer.connect(target, false).await? {
+        Fresh::Http1(mut connection) => {
+            let mut request = Request::new(body::empty());
+            *request.uri_mut() = path.parse()?;
+            request.headers_mut().insert(HOST, target.host.clone());
+            connection.sender.send_request(request).await?
+        }
+        Fresh::Http2(mut sender) => {
+            let uri = Uri::builder().scheme(target.scheme.clone()).authority(target.authority.clone());
+            let mut request = Request::new(body::empty());
+            *request.uri_mut() = uri.path_and_query(path).build()?;
+            sender.send_request(request).await?
+        }
+    };
+    Ok(response.status())
 }

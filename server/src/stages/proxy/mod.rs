@@ -3,36 +3,42 @@
 //! Needs `Pass`. Answers what the upstream answers, streaming both ways, or says why there was no answer. Touches the
 //! upstream, over connections that belong to this gateway thread.
 
-mod client;
+mod connect;
 mod cookies;
 mod downstream;
 mod exchange;
 mod forwarded;
 pub mod health;
+mod judge;
+mod pool;
 mod request;
+mod targets;
 mod trailers;
 mod tunnel;
 mod upload;
+mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
-use http::{Method, Request, Response, StatusCode, Version, header};
-use hyper::body::Incoming;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header};
+use hyper::upgrade::OnUpgrade;
 
-use crate::body::Body;
-use crate::catalog::{Target, Upstream};
+use crate::body;
+use crate::catalog::Route;
 use crate::gateway::Gateway;
 use crate::ledger::Entry;
 use crate::ledger::record::End;
 use crate::pipeline::{Answer, Serve};
 use crate::refusal::Refusal;
 use crate::stages::breaker::{Call, Failure, Pass};
-use client::Clients;
-use exchange::{Broken, Exchange};
+use downstream::Held;
+use exchange::Broken;
+use pool::Pools;
 pub use request::remove_hop_by_hop;
+use targets::{Answered, Targets};
 pub use tunnel::Tunnel;
 use upload::Upload;
 
@@ -41,12 +47,21 @@ use upload::Upload;
 pub struct EndsByClose;
 
 pub fn service(gateway: &Arc<Gateway>) -> ProxyStage {
-    ProxyStage { gateway: gateway.clone(), clients: Clients::default() }
+    ProxyStage { gateway: gateway.clone(), pools: Pools::default() }
 }
 
 pub struct ProxyStage {
     gateway: Arc<Gateway>,
-    clients: Clients,
+    pools: Pools,
+}
+
+/// What a request asked for that concerns its answer.
+struct Asked {
+    method: Method,
+    /// The client's side of an upgrade, and the protocols it would change to.
+    upgrade: Option<(OnUpgrade, HeaderValue)>,
+    /// How long the upstream may pause within its body.
+    idle: Duration,
 }
 
 impl Serve<Pass> for ProxyStage {
@@ -57,13 +72,14 @@ impl Serve<Pass> for ProxyStage {
         let (route, mut entry) = (routed.route, routed.arrived.entry);
         entry.at(Stage::Proxy);
         let upstream = route.upstream.clone();
-        let idle = self.gateway.settings.body_idle;
+        let settings = &self.gateway.settings;
 
         let mut request = routed.arrived.request;
-        let wants_upgrade = request::wants_upgrade(request.headers());
-        let client_side = wants_upgrade.then(|| hyper::upgrade::on(&mut request));
+        let upgrade = protocols(request.headers());
+        let upgrade = upgrade.map(|protocols| (hyper::upgrade::on(&mut request), protocols));
+        let takes_trailers = takes_trailers(request.headers());
         let (mut parts, body) = request.into_parts();
-        let trusted = &self.gateway.settings.trusted_proxies;
+        let trusted = &settings.trusted_proxies;
         request::prepare(
             &mut parts,
             &routed.arrived.peer,
@@ -72,8 +88,9 @@ impl Serve<Pass> for ProxyStage {
             &route,
             identified.caller.as_ref(),
         );
+        connection_fields(&mut parts.headers, upgrade.is_some(), takes_trailers);
 
-        let limits = crate::body::Limits { size: route.body_limit, idle };
+        let limits = body::Limits { size: route.body_limit, idle: settings.body_idle };
         let upload = match Upload::prepare(body, limits).await {
             Ok(upload) => upload,
             Err(error) => return upload::refuse(&error, &route, &entry).answer(entry),
@@ -84,147 +101,124 @@ impl Serve<Pass> for ProxyStage {
             Err(refusal) => return refusal.answer(entry),
         };
         let head = request::Head { parts, path: routed.upstream_path };
-        let (result, upload) = self.try_targets(&head, upload, &upstream, &mut entry).await;
+        let only_http1 = upgrade.is_some();
+        let targets = Targets { pools: &self.pools, upstream: &upstream, head: &head, only_http1 };
+        let (result, upload) = targets.ask(upload, &mut entry).await;
         entry.record.bytes_in = upload.bytes();
         match result {
-            Ok((response, in_flight)) => {
-                let tunnel = client_side.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS);
-                let parts = (call, in_flight, upload);
-                answer(response, parts, tunnel, entry, &head.parts.method, idle)
+            Ok(answered) => {
+                let asked = Asked { method: head.parts.method, upgrade, idle: settings.upstream_idle };
+                answer(answered, call, upload, asked, entry)
             }
             Err(broken) => refuse(broken, &upload, &mut call, &route, entry),
         }
     }
 }
 
-type Sent = (Response<Incoming>, crate::catalog::upstream::InFlight);
-
-impl ProxyStage {
-    /// Another target is tried once, if the first did not take the connection and the request is idempotent
-    /// (RFC 9110 §9.2.2) and still at hand.
-    async fn try_targets(
-        &self,
-        head: &request::Head,
-        upload: Upload,
-        upstream: &Upstream,
-        entry: &mut Entry,
-    ) -> (Result<Sent, Broken>, Upload) {
-        let Some(target) = upstream.pick(None) else {
-            return (Err(Broken::Unreachable), upload);
-        };
-        let second = upload.again().filter(|_| head.parts.method.is_idempotent());
-        let (result, upload) = self.try_target(head, upload, upstream, &target, entry).await;
-        if !matches!(result, Err(Broken::Unreachable)) {
-            return (result, upload);
-        }
-        target.pass_over();
-        match (second, upstream.pick(Some(&target))) {
-            (Some(upload), Some(other)) => {
-                let (result, upload) = self.try_target(head, upload, upstream, &other, entry).await;
-                if matches!(result, Err(Broken::Unreachable)) {
-                    other.pass_over();
-                }
-                (result, upload)
-            }
-            _ => (result, upload),
-        }
-    }
-
-    async fn try_target(
-        &self,
-        head: &request::Head,
-        mut upload: Upload,
-        upstream: &Upstream,
-        target: &Arc<Target>,
-        entry: &mut Entry,
-    ) -> (Result<Sent, Broken>, Upload) {
-        let in_flight = target.enter();
-        entry.record.target.clone_from(&target.url);
-        let request: Request<Body> = head.to(target, upload.take_body());
-        let exchange = Exchange {
-            client: self.clients.with(upstream.connect_timeout),
-            timeout: upstream.timeout,
-            progress: upload.progress(),
-        };
-        let result = exchange.run(request, || entry.sent()).await;
-        (result.map(|response| (response, in_flight)), upload)
-    }
-}
-
 /// The upstream's answer on its way down.
-fn answer(
-    response: Response<Incoming>,
-    (mut call, in_flight, upload): (Call, crate::catalog::upstream::InFlight, Upload),
-    client_side: Option<hyper::upgrade::OnUpgrade>,
-    mut entry: Entry,
-    method: &Method,
-    idle: Duration,
-) -> Answer {
+fn answer(answered: Answered, mut call: Call, upload: Upload, asked: Asked, mut entry: Entry) -> Answer {
+    let Answered { mut response, lease, in_flight } = answered;
     let status = response.status();
-    if status == StatusCode::SWITCHING_PROTOCOLS && client_side.is_none() {
+    let upstream_side =
+        (status == StatusCode::SWITCHING_PROTOCOLS).then(|| hyper::upgrade::on(&mut response));
+    let (mut parts, body) = response.into_parts();
+    if let Some(fault) = judge::fault(&parts, asked.upgrade.as_ref().map(|(_, protocols)| protocols)) {
+        tracing::debug!(fault, target = entry.record.target, "an answer is not passed on");
         call.failed(Failure::Broken);
-        let detail = "the upstream switched protocols without having been asked";
-        return Refusal::new(Stage::Proxy, Outcome::UpstreamBroken, detail).reached(101).answer(entry);
+        let detail = "the upstream's answer is not one of HTTP";
+        // Whatever it said, the books know five classes.
+        let said = if status.as_u16() < 600 { status.as_u16() } else { 0 };
+        return Refusal::new(Stage::Proxy, Outcome::UpstreamBroken, detail).reached(said).answer(entry);
     }
-    match Failure::of_status(status.as_u16()) {
+    let failure = Failure::of_status(status.as_u16());
+    match failure {
         Some(failure) => call.failed(failure),
         None => call.succeeded(),
     }
-    let end = End {
-        stage: Stage::Proxy,
-        outcome: if client_side.is_some() { Outcome::Upgraded } else { Outcome::Forwarded },
-        status: status.as_u16(),
-        reached: true,
-        upstream_status: status.as_u16(),
-    };
-    let mut response = response;
-    let upstream_side = client_side.is_some().then(|| hyper::upgrade::on(&mut response));
-    let (mut parts, body) = response.into_parts();
-    let by_close = parts.version <= Version::HTTP_11
-        && method != Method::HEAD
-        && !parts.headers.contains_key(header::CONTENT_LENGTH)
-        && !parts.headers.contains_key(header::TRANSFER_ENCODING)
-        && !matches!(status.as_u16(), 204 | 304);
-    downstream::tidy(&mut parts.headers, client_side.is_some());
+    let by_close = ends_by_close(&parts, &asked.method);
+    downstream::tidy(&mut parts);
     parts.version = Version::HTTP_11;
     if by_close {
         parts.extensions.insert(EndsByClose);
     }
-    if downstream::is_event_stream(&parts.headers) || client_side.is_some() {
-        entry.record.timed = false;
-    }
-    let body = downstream::body(body, call, in_flight, upload, idle);
-    let mut response = Response::from_parts(parts, body);
-    if let (Some(client), Some(upstream)) = (client_side, upstream_side) {
-        response.extensions_mut().insert(Tunnel::between(client, upstream));
-    }
-    Answer { response, entry, end }
+    entry.record.timed = upstream_side.is_none() && !downstream::is_event_stream(&parts.headers);
+    let mut end = End {
+        stage: Stage::Proxy,
+        outcome: Outcome::Forwarded,
+        status: status.as_u16(),
+        reached: true,
+        upstream_status: status.as_u16(),
+    };
+    let (Some(upstream_side), Some((client_side, _))) = (upstream_side, asked.upgrade) else {
+        let held = Held { call, in_flight, upload, lease, has_failed: failure.is_some() };
+        let body = downstream::body(body, held, asked.idle);
+        return Answer { response: Response::from_parts(parts, body), entry, end };
+    };
+    end.outcome = Outcome::Upgraded;
+    lease.upgraded();
+    let tunnel = Tunnel::between(client_side, upstream_side, (call, in_flight));
+    parts.extensions.insert(tunnel);
+    Answer { response: Response::from_parts(parts, body::empty()), entry, end }
 }
 
-fn refuse(
-    broken: Broken,
-    upload: &Upload,
-    call: &mut Call,
-    route: &crate::catalog::Route,
-    entry: Entry,
-) -> Answer {
+/// The protocols that the client would change to (RFC 9110 §7.8). HTTP/2 is none of them: behind Toll's back requests
+/// would reach the upstream that nobody judges.
+fn protocols(headers: &HeaderMap) -> Option<HeaderValue> {
+    let protocols = headers.get(header::UPGRADE).filter(|_| request::wants_upgrade(headers))?;
+    let mut names = protocols.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    (!names.any(|name| name.eq_ignore_ascii_case(b"h2c") || name.eq_ignore_ascii_case(b"h2")))
+        .then(|| protocols.clone())
+}
+
+/// RFC 9110 §10.1.4
+fn takes_trailers(headers: &HeaderMap) -> bool {
+    headers.get_all(header::TE).iter().any(|value| {
+        value
+            .as_bytes()
+            .split(|byte| *byte == b',')
+            .any(|name| name.trim_ascii().eq_ignore_ascii_case(b"trailers"))
+    })
+}
+
+/// Fields between Toll and the upstream that say again what the client said to Toll.
+fn connection_fields(headers: &mut HeaderMap, upgrades: bool, takes_trailers: bool) {
+    if !upgrades && headers.remove(header::UPGRADE).is_some() {
+        headers.remove(header::CONNECTION);
+    }
+    if takes_trailers {
+        headers.insert(header::TE, HeaderValue::from_static("trailers"));
+        headers.append(header::CONNECTION, HeaderValue::from_static("te"));
+    }
+}
+
+/// RFC 9112 §6.3, last rule.
+fn ends_by_close(parts: &http::response::Parts, method: &Method) -> bool {
+    parts.version <= Version::HTTP_11
+        && method != Method::HEAD
+        && !parts.headers.contains_key(header::CONTENT_LENGTH)
+        && !parts.headers.contains_key(header::TRANSFER_ENCODING)
+        && !matches!(parts.status.as_u16(), 101 | 204 | 304)
+}
+
+fn refuse(broken: Broken, upload: &Upload, call: &mut Call, route: &Route, entry: Entry) -> Answer {
     // A client that broke off, or stalled, is no fault of the upstream's.
     if let Some(error) = upload.error() {
         return upload::refuse(&error, route, &entry).answer(entry);
     }
     let (outcome, failure, detail) = match broken {
-        Broken::Unreachable => {
+        Broken::Unreachable if !entry.reached() => {
             (Outcome::UpstreamUnreachable, Failure::Unreachable, "the upstream took no connection")
         }
         Broken::TimedOut => {
             (Outcome::UpstreamTimeout, Failure::TimedOut, "the upstream did not answer in time")
         }
-        Broken::Off => (Outcome::UpstreamBroken, Failure::Broken, "the upstream's answer could not be read"),
+        // Some target had it, and none has answered.
+        Broken::Unreachable | Broken::Refused | Broken::Stale | Broken::Off => {
+            (Outcome::UpstreamBroken, Failure::Broken, "the upstream's answer could not be read")
+        }
     };
     call.failed(failure);
     let refusal = Refusal::new(Stage::Proxy, outcome, detail);
-    match broken {
-        Broken::Unreachable => refusal.answer(entry),
-        Broken::TimedOut | Broken::Off => refusal.reached(0).answer(entry),
-    }
+    let refusal = if entry.reached() { refusal.reached(0) } else { refusal };
+    refusal.answer(entry)
 }

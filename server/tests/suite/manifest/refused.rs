@@ -39,13 +39,31 @@ const STRUCTURE: &[Case] = &[
         UPSTREAM,
         "url = \"x\"",
         &[
-            "4: unknown key \"url\"; an upstream takes name, urls, connect_timeout, timeout, health, headers, breaker",
+            "4: unknown key \"url\"; an upstream takes name, urls, connect_timeout, timeout, health, headers, tls, breaker",
         ],
     ),
     (
         UPSTREAM,
         "breaker = { window = \"1s\",\n trips = 3 }",
         &["5: breaker: unknown key \"trips\"; a breaker takes failures, window, open_for, max_in_flight"],
+    ),
+    (
+        UPSTREAM,
+        "tls = { ca = \"\",\n roots = \"x\" }",
+        &[
+            "4: tls: ca: \"\" is no path of a file; write such as \"ca.pem\"",
+            "5: tls: unknown key \"roots\"; tls takes ca, cert, key",
+        ],
+    ),
+    (
+        UPSTREAM,
+        "tls = { cert = \"client.pem\" }",
+        &["4: tls: has a cert and no key; add key = \"client.pem\""],
+    ),
+    (
+        UPSTREAM,
+        "tls = { ca = \"ca.pem\" }",
+        &["4: tls: none of the urls begins with https://; remove it, or write the urls so"],
     ),
     (
         PLAN,

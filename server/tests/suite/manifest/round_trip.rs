@@ -9,7 +9,7 @@ use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, TestRunner};
 use toll::manifest::apply::{Options, apply};
 use toll::manifest::export::{export, to_toml};
-use toll::manifest::{Access, Breaker, Manifest, Partner, Plan, Route, Upstream, file};
+use toll::manifest::{Access, Breaker, Manifest, Partner, Plan, Route, TlsFiles, Upstream, file};
 
 use crate::support::catalog::{SAMPLE, declare};
 use crate::support::database::TestDatabase;
@@ -19,7 +19,9 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn upstream() -> impl Strategy<Value = Upstream> {
-    let url = "https?://([a-z]{1,8}|127\\.0\\.0\\.1|\\[::1\\])(:[1-9][0-9]{0,3})?(/[a-z0-9~'()]{1,5}){0,2}";
+    let url =
+        "(https?|h2c)://([a-z]{1,8}|127\\.0\\.0\\.1|\\[::1\\])(:[1-9][0-9]{0,3})?(/[a-z0-9~'()]{1,5}){0,2}";
+    let file = "[^\\p{Cc}]{1,8}";
     let header = "X-[A-Z][a-z]{1,5}";
     let value = "(\\$\\{[A-Z_]{1,5}\\}|[!-#%-~]{1,5})( [!-~&&[^$]]{1,5}|\\$\\{[a-z]\\}){0,2}";
     let breaker = (1i32..1000, 1i64..100_000_000, 1i64..100_000_000, 1i32..i32::MAX).prop_map(
@@ -36,15 +38,17 @@ fn upstream() -> impl Strategy<Value = Upstream> {
         1i64..100_000,
         option::of("(/[!-\"$-~]{0,4}){1,3}"),
         btree_map(header, value, 0..3),
+        (option::of(file), option::of((file, file))),
         prop_oneof![Just(Breaker::default()), breaker],
     )
-        .prop_map(|(urls, connect_timeout_ms, timeout_ms, health, headers, breaker)| Upstream {
-            urls: urls.into_iter().rev().collect(),
-            connect_timeout_ms,
-            timeout_ms,
-            health,
-            headers,
-            breaker,
+        .prop_map(|(urls, connect_timeout_ms, timeout_ms, health, headers, (ca, pair), breaker)| {
+            let urls: Vec<String> = urls.into_iter().rev().collect();
+            let (cert, key) = pair.unzip();
+            let tls = TlsFiles { ca, cert, key };
+            // Of no use to urls that are called in the clear.
+            let tls =
+                if urls.iter().any(|url| url.starts_with("https:")) { tls } else { TlsFiles::default() };
+            Upstream { urls, connect_timeout_ms, timeout_ms, health, headers, tls, breaker }
         })
 }
 

@@ -46,8 +46,8 @@ fn urls_that_no_upstream_could_have_are_refused() {
     let cases = [
         ("", "is no upstream's url"),
         ("127.0.0.1:9000", "is no upstream's url"),
-        ("/orders", "neither http:// nor https://"),
-        ("ftp://h", "neither http:// nor https://"),
+        ("/orders", "none of http://, https:// and h2c://"),
+        ("ftp://h", "none of http://, https:// and h2c://"),
         ("http://", "is no upstream's url"),
         ("http://:80", "no host"),
         ("http://[::1", "is no upstream's url"),
