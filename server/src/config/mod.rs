@@ -77,7 +77,7 @@ settings! {
     trusted_proxies: Vec<IpNet> = "", "TOLL_TRUSTED_PROXIES", "CIDR,…", values::networks;
     /// How long a client may take to send a request's headers
     header_timeout: Duration = "30s", "TOLL_HEADER_TIMEOUT", "DURATION", values::positive_duration;
-    /// How long a client may pause within a body, and an upstream within its
+    /// How long a client may pause within a body
     body_idle: Duration = "30s", "TOLL_BODY_IDLE", "DURATION", values::positive_duration;
     /// While the database is away: "meter_locally" goes on from the tokens last seen, "refuse" answers quota_unavailable
     on_store_failure: OnStoreFailure = "meter_locally", "TOLL_ON_STORE_FAILURE", "WAY", values::on_store_failure;
@@ -85,8 +85,6 @@ settings! {
     upstream_idle: Duration = "60s", "TOLL_UPSTREAM_IDLE", "DURATION", values::positive_duration;
     /// Response cache of this node, by weight
     cache_bytes: u64 = "256MiB", "TOLL_CACHE_BYTES", "SIZE", values::size;
-    /// How long a client may pause within a request's body, and an upstream within its answer's
-    body_idle: Duration = "30s", "TOLL_BODY_IDLE", "DURATION", values::positive_duration;
     /// Bound of the ledger's journal on disk; when it is full the gateway answers books_full
     journal_bytes: u64 = "1GiB", "TOLL_JOURNAL_BYTES", "SIZE", values::positive_size;
     /// How often the journal is fsynced: what a power cut may lose

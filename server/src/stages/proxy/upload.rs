@@ -85,6 +85,11 @@ impl Upload {
         Ok(Upload { body, progress })
     }
 
+    /// Whether all of it is at hand.
+    pub fn is_held(&self) -> bool {
+        matches!(self.body, Source::Held(..))
+    }
+
     /// Says in the head how this body is sent, as far as hyper needs to be told.
     pub fn describe(&self, head: &mut HeaderMap) {
         let Source::Held(_, trailers) = &self.body else { return };
