@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use hyper::client::conn::http2;
+use tokio::sync::Notify;
 
 use super::connect::{Dialer, Fresh, Http1};
 use crate::body::Body;
@@ -47,6 +48,8 @@ pub struct Pool {
     target: Weak<Target>,
     /// The one that was used last is at the back.
     idle: Mutex<VecDeque<Idle>>,
+    /// Told for each connection that is given back.
+    returned: Notify,
     shared: Mutex<Option<Shared>>,
     /// Held while an HTTP/2 connection is being opened, which all who wait will share.
     opening: tokio::sync::Mutex<()>,
@@ -89,7 +92,7 @@ pub struct Wish {
 impl Pool {
     fn new(dialer: Dialer, target: &Arc<Target>) -> Pool {
         let (idle, shared, opening) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
-        Pool { dialer, target: Arc::downgrade(target), idle, shared, opening }
+        Pool { dialer, target: Arc::downgrade(target), idle, returned: Notify::new(), shared, opening }
     }
 
     /// A connection within `patience`, which covers name look-up, TCP and TLS; `None` if there is none.
@@ -99,14 +102,37 @@ impl Pool {
         {
             return Some(Lease { kind, is_reused: true, pool: self.clone() });
         }
-        match tokio::time::timeout(patience, self.open(target, wish)).await {
-            Ok(Ok((kind, is_reused))) => Some(Lease { kind, is_reused, pool: self.clone() }),
-            Ok(Err(error)) => {
-                tracing::debug!(%error, target = target.url, "no connection");
-                None
+        let opening = tokio::time::timeout(patience, self.open(target, wish));
+        tokio::pin!(opening);
+        // In a burst one that becomes free is often faster than a new one, and spares the upstream thousands.
+        loop {
+            tokio::select! {
+                opened = &mut opening => return match opened {
+                    Ok(Ok((kind, is_reused))) => Some(Lease { kind, is_reused, pool: self.clone() }),
+                    Ok(Err(error)) => {
+                        tracing::debug!(%error, target = target.url, "no connection");
+                        None
+                    }
+                    Err(_elapsed) => None,
+                },
+                () = self.returned.notified(), if !wish.fresh => {
+                    if let Some(kind) = self.just_returned(wish).await {
+                        return Some(Lease { kind, is_reused: true, pool: self.clone() });
+                    }
+                }
             }
-            Err(_elapsed) => None,
         }
+    }
+
+    /// hyper may need a turn or two to find that a connection's last request is over.
+    async fn just_returned(&self, wish: Wish) -> Option<Kind> {
+        for _ in 0..3 {
+            if let Some(kind) = self.waiting(wish) {
+                return Some(kind);
+            }
+            tokio::task::yield_now().await;
+        }
+        None
     }
 
     fn waiting(&self, wish: Wish) -> Option<Kind> {
@@ -200,6 +226,8 @@ impl Lease {
         let mut idle = lock(&self.pool.idle);
         if idle.len() < MOST_IDLE {
             idle.push_back(Idle { connection, since: Instant::now() });
+            drop(idle);
+            self.pool.returned.notify_one();
         }
     }
 
