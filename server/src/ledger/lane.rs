@@ -80,11 +80,18 @@ impl Lane {
         if record.upstream_calls == 0 {
             return;
         }
-        // An id of its own: that of its request would free the request's slot after a crash.
-        record.id = id_at(record.arrived);
-        record.end = None;
-        match state.journal.append(NO_MINUTE, record) {
-            Ok(()) => state.tally.count_calls(record),
+        // An id of its own: that of its request would free the request's slot after a crash. And no bytes or times: these
+        // are what requests are made of.
+        let calls = Record {
+            route: record.route,
+            partner: record.partner,
+            key: record.key,
+            request_id: std::mem::take(&mut record.request_id),
+            upstream_calls: record.upstream_calls,
+            ..Record::new(id_at(record.arrived), record.arrived)
+        };
+        match state.journal.append(NO_MINUTE, &calls) {
+            Ok(()) => state.tally.count_calls(&calls),
             Err(error) => tracing::error!(%error, "calls could not be written down"),
         }
     }
