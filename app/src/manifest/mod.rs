@@ -22,7 +22,16 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::changes::What;
-pub use crate::catalog::tls::TlsFiles;
+
+/// Paths of PEM files, as the catalog has them. A relative one begins where the node was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The only authorities that are trusted; without it, those of the web.
+    pub ca: Option<String>,
+    /// Certificate chain and key that are shown to the upstream. Both or neither.
+    pub cert: Option<String>,
+    pub key: Option<String>,
+}
 
 /// A whole catalog by name. Lists without an order of their own (methods, origins, a plan's routes) are kept sorted.
 #[derive(Clone, Debug, Default, PartialEq)]

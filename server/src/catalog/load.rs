@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::manifest::TlsFiles;
 use http::{HeaderName, HeaderValue, Method};
 use sqlx::types::Json;
 use sqlx::{PgPool, Row};
 
-use super::tls::{Tls, TlsFiles};
+use super::tls::Tls;
 use super::upstream::BreakerSettings;
 use super::{Catalog, Plan, Route, Target, Upstream};
 

@@ -3,20 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use app::manifest::TlsFiles;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
-
-/// Paths of PEM files, as the catalog has them. A relative one begins where the node was started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsFiles {
-    /// The only authorities that are trusted; without it, those of the web.
-    pub ca: Option<String>,
-    /// Certificate chain and key that are shown to the upstream. Both or neither.
-    pub cert: Option<String>,
-    pub key: Option<String>,
-}
 
 /// TLS 1.2 and later.
 pub struct Tls {
