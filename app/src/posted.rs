@@ -1,21 +1,24 @@
-//! Forms that a page answers by itself, because what it answers is said once and must not be in a URL: a key, a link.
-//! All other forms go to server functions, which lead back to a page.
+//! Forms that a page answers by itself, because what it answers must not be in a URL: a key or a link that is shown once, what
+//! was typed beside what is wrong with it. All other forms go to server functions, which lead back to a page.
 
 use http::request::Parts;
 use leptos::prelude::use_context;
 
 /// The pages that take a form, as the router writes their paths.
-pub const PAGES: [&str; 7] = [
+pub const PAGES: [&str; 9] = [
     "/portal/keys/new",
     "/portal/keys/{id}/{act}",
     "/portal/people",
+    "/reset/{token}",
+    "/sign-up",
     "/ops/partners/new",
     "/ops/partners/{slug}",
     "/ops/routes/new",
     "/ops/routes/{name}",
 ];
 
-/// The fields of the form that this page is the answer to. Put into the request's extensions by the router.
+/// The fields of the form that this page is the answer to. Put into the request's extensions by the router. May hold a
+/// password, so it is never printed.
 #[derive(Clone)]
 pub struct Posted(pub Vec<(String, String)>);
 

@@ -21,9 +21,11 @@ use crate::screens::people::People;
 use crate::screens::portal::Portal;
 use crate::screens::receipt::ReceiptPage;
 use crate::screens::requests::Requests;
+use crate::screens::reset::Reset;
 use crate::screens::routes::OpsRoutes;
 use crate::screens::routes::change::{ChangeRoute, CreateRoute};
 use crate::screens::sign_in::SignIn;
+use crate::screens::sign_up::SignUp;
 use crate::screens::upstreams::Upstreams;
 use crate::widgets::failed::NotFound;
 
@@ -37,6 +39,8 @@ pub fn App() -> impl IntoView {
             <Routes fallback=NotFound>
                 <Route path=path!("/") view=SignIn ssr=SsrMode::Async/>
                 <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
+                <Route path=path!("/reset/:token") view=Reset ssr=SsrMode::Async/>
+                <Route path=path!("/sign-up") view=SignUp ssr=SsrMode::Async/>
                 <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
                 <Route path=path!("/ops/partners") view=Partners ssr=SsrMode::Async/>
                 <Route path=path!("/ops/partners/new") view=CreatePartner ssr=SsrMode::Async/>

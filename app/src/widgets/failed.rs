@@ -61,8 +61,5 @@ fn SignedOut() -> impl IntoView {
 /// The page for an address that names nothing.
 #[component]
 pub fn NotFound() -> impl IntoView {
-    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
-        response.set_status(http::StatusCode::NOT_FOUND);
-    }
     view! { <Failed error=Error::NotFound/> }
 }

@@ -1,15 +1,15 @@
-//! `toll users`: invite people.
+//! `toll users`: invite people, and let them back in.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
 use app::changes::By;
-use app::people::{InviteAs, invite, link};
+use app::people::{InviteAs, invite, issue, link, reset_link};
 use sqlx::PgPool;
 
 use super::usage::Misuse;
 
-/// Invite people to the portal
+/// Invite people to the portal, and let them back in
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: toll users invite --email ada@example.com --role ops")]
 pub struct Args {
@@ -34,6 +34,13 @@ enum Command {
         #[arg(long, value_name = "SLUG", required_if_eq("role", "partner"))]
         partner: Option<String>,
     },
+    /// Print a one-time link, good for 24 hours, that sets a new password
+    #[command(after_help = "Example: toll users reset --email bob@acme.example")]
+    Reset {
+        /// Whose password it is
+        #[arg(long)]
+        email: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
@@ -48,14 +55,22 @@ impl Args {
             Command::Invite { role: Role::Ops, partner: Some(_), .. } => {
                 Err(Misuse("operators belong to no partner: leave --partner out".into()))
             }
-            Command::Invite { .. } => Ok(()),
+            Command::Invite { .. } | Command::Reset { .. } => Ok(()),
         }
     }
 }
 
 /// Prints nothing but the link on standard output, so that a script can take it as it is.
 pub async fn run(args: Args, db: &PgPool, public_url: &str) -> anyhow::Result<ExitCode> {
-    let Command::Invite { email, role, partner } = args.command;
+    let (email, role, partner) = match args.command {
+        Command::Invite { email, role, partner } => (email, role, partner),
+        Command::Reset { email } => {
+            let token = issue(db, &email).await?;
+            eprintln!("for {email}, once, within 24 hours:");
+            writeln!(std::io::stdout(), "{}", reset_link(public_url, &token))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     let role = match (role, partner) {
         (Role::Ops, _) => InviteAs::Ops,
         (Role::Partner, slug) => {

@@ -31,3 +31,13 @@ pub async fn sign_in(email: String, password: String, next: String) -> Result<()
     })
     .await
 }
+
+/// Whether there is a plan that anyone may take. Asks nobody's leave.
+#[server(endpoint = "may_sign_up")]
+pub async fn may_sign_up() -> Result<bool, Error> {
+    crate::error::answer(async {
+        let site = crate::site::Site::current()?;
+        Ok(!crate::people::open_plans(&site.db).await?.is_empty())
+    })
+    .await
+}

@@ -1,24 +1,27 @@
-//! The portal's session cookie stays in the portal: it never goes upstream, and no upstream can set it.
+//! The portal's cookies stay in the portal: they never go upstream, and no upstream can set them.
 
+use app::session::COOKIE_NAMES;
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 
-const SESSION: [&str; 2] = ["toll_session", "__Host-toll_session"];
+/// Judged as bytes: a value that is no text must not hide the pair beside it.
+fn is_session(pair: &[u8]) -> bool {
+    let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
+    COOKIE_NAMES.iter().any(|ours| ours.as_bytes() == name)
+}
 
-fn is_session(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or_default().trim();
-    SESSION.contains(&name)
+fn pairs(value: &HeaderValue) -> impl Iterator<Item = &[u8]> {
+    value.as_bytes().split(|byte| *byte == b';')
 }
 
 /// From a request's `Cookie`; the other cookies pass.
 pub fn remove_session(headers: &mut HeaderMap) {
     filter(headers, COOKIE, |value| {
-        let names_it = value.to_str().is_ok_and(|text| text.split(';').any(is_session));
-        if !names_it {
+        if !pairs(value).any(is_session) {
             return Some(value.clone());
         }
-        let text = value.to_str().ok()?;
-        let others: Vec<&str> = text.split(';').filter(|pair| !is_session(pair)).map(str::trim).collect();
-        (!others.is_empty()).then(|| HeaderValue::from_str(&others.join("; ")).ok()).flatten()
+        let others: Vec<&[u8]> =
+            pairs(value).filter(|pair| !is_session(pair)).map(<[u8]>::trim_ascii).collect();
+        (!others.is_empty()).then(|| HeaderValue::from_bytes(&others.join(&b"; "[..])).ok()).flatten()
     });
 }
 
@@ -35,7 +38,7 @@ pub fn join(headers: &mut HeaderMap) {
 /// From an upstream's `Set-Cookie`.
 pub fn refuse_session(headers: &mut HeaderMap) {
     filter(headers, SET_COOKIE, |value| {
-        let sets_it = String::from_utf8_lossy(value.as_bytes()).split(';').next().is_some_and(is_session);
+        let sets_it = pairs(value).next().is_some_and(is_session);
         (!sets_it).then(|| value.clone())
     });
 }
@@ -79,5 +82,15 @@ mod tests {
             with(SET_COOKIE, &["toll_session=forged; Path=/", "x_toll_session=1", "a=toll_session=2"]);
         refuse_session(&mut down);
         assert_eq!(down, with(SET_COOKIE, &["x_toll_session=1", "a=toll_session=2"]));
+    }
+    #[test]
+    fn a_cookie_that_is_no_text_hides_none_beside_it() {
+        let mut up = HeaderMap::new();
+        up.insert(
+            COOKIE,
+            HeaderValue::from_bytes(b"a=\xff; toll_session=secret; toll_device=secret").expect("visible"),
+        );
+        remove_session(&mut up);
+        assert_eq!(up[COOKIE].as_bytes(), b"a=\xff");
     }
 }

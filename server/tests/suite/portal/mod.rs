@@ -1,7 +1,9 @@
 //! The portal through its real router: who gets which page, and with which headers.
 
+mod defence;
 mod keys;
 mod receipt;
+mod self_serve;
 
 use app::changes::By;
 use app::people::{InviteAs, accept, invite};
@@ -127,100 +129,6 @@ async fn strangers_are_led_to_the_door_partners_are_refused_and_operators_see_th
 }
 
 #[tokio::test]
-async fn another_sites_page_cannot_act_in_a_visitors_name() {
-    let portal = portal("http://toll.example").await;
-    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
-    let form = |name: &str, value: &str| {
-        Request::post("/_fn/sign_out")
-            .header("content-type", "application/x-www-form-urlencoded")
-            .header(COOKIE, &ada)
-            .header(name, value)
-    };
-    for (name, value) in
-        [("sec-fetch-site", "cross-site"), ("origin", "http://evil.example"), ("origin", "null")]
-    {
-        assert_eq!(portal.ask(form(name, value), "everywhere=true").await.status, StatusCode::FORBIDDEN);
-        let page = Request::post("/portal/keys/new").header(COOKIE, &ada).header(name, value);
-        assert_eq!(portal.ask(page, "name=a&days=7").await.status, StatusCode::FORBIDDEN);
-    }
-    let get = portal.ask(Request::get("/_fn/sign_out?everywhere=true").header(COOKIE, &ada), "").await;
-    assert_eq!(get.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert_eq!(portal.page("/ops", &ada).await.status, StatusCode::OK);
-
-    let own = portal.ask(form("origin", "http://toll.example"), "everywhere=true").await;
-    assert!(own.status.is_success() || own.status.is_redirection(), "{}", own.status);
-    assert_eq!(portal.page("/ops", &ada).await.status, StatusCode::FOUND);
-}
-
-#[tokio::test]
-async fn signing_in_gives_a_new_cookie_that_scripts_cannot_read_and_ends_the_old_one() {
-    let portal = portal("http://toll.example").await;
-    let old = portal.session("ada@example.com", InviteAs::Ops).await;
-    let form =
-        format!("email=ada%40example.com&password={}&next=%2Fops%3Flast%3D6h", PASSWORD.replace(' ', "+"));
-    let answer = portal.call("sign_in", &old, &form).await;
-    let cookie = answer.header(SET_COOKIE.as_str());
-    assert!(cookie.starts_with("toll_session=") && cookie.contains("; HttpOnly; SameSite=Lax"), "{cookie}");
-    assert_eq!(answer.header(LOCATION.as_str()), "/ops?last=6h");
-    let new = cookie.split(';').next().unwrap();
-    assert_ne!(new, old);
-    assert_eq!(portal.page("/ops", &old).await.status, StatusCode::FOUND);
-    assert_eq!(portal.page("/ops", new).await.status, StatusCode::OK);
-
-    let elsewhere = form.replace("%2Fops", "%2F%2Fevil.example");
-    assert_eq!(portal.call("sign_in", "", &elsewhere).await.header(LOCATION.as_str()), "/ops");
-}
-
-#[tokio::test]
-async fn over_https_the_cookie_is_bound_to_the_host() {
-    let portal = portal("https://toll.example").await;
-    portal.session("ada@example.com", InviteAs::Ops).await;
-    let form = format!("email=ada%40example.com&password={}&next=", PASSWORD.replace(' ', "+"));
-    let answer = portal.call("sign_in", "", &form).await;
-    let cookie = answer.header(SET_COOKIE.as_str());
-    assert!(cookie.starts_with("__Host-toll_session=") && cookie.ends_with("; Secure"), "{cookie}");
-    assert!(cookie.contains("; Path=/;"), "{cookie}");
-    assert_eq!(portal.page("/ops", cookie.split(';').next().unwrap()).await.status, StatusCode::OK);
-}
-
-#[tokio::test]
-async fn a_wrong_password_and_an_unknown_address_get_the_same_answer() {
-    let portal = portal("http://toll.example").await;
-    portal.session("ada@example.com", InviteAs::Ops).await;
-    let wrong = portal.call("sign_in", "", "email=ada%40example.com&password=wrong+password&next=").await;
-    let unknown = portal.call("sign_in", "", "email=eve%40example.com&password=wrong+password&next=").await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!((wrong.status, &wrong.body), (unknown.status, &unknown.body));
-    assert!(!wrong.headers.contains_key(SET_COOKIE));
-}
-
-#[tokio::test]
-async fn only_scripts_with_the_pages_own_nonce_run_and_no_page_may_frame_it() {
-    let portal = portal("http://toll.example").await;
-    let nonce = |answer: &Answer| {
-        let policy = answer.header("content-security-policy").to_owned();
-        assert!(
-            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
-            "{policy}"
-        );
-        assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"), "{policy}");
-        policy.split("'nonce-").nth(1).and_then(|rest| rest.split('\'').next()).unwrap_or_default().to_owned()
-    };
-    let (one, two) = (portal.page("/", "").await, portal.page("/", "").await);
-    assert_ne!(nonce(&one), nonce(&two));
-    let attribute = format!("nonce=\"{}\"", nonce(&one));
-    for script in one.body.split("<script").skip(1) {
-        let tag = script.split('>').next().unwrap_or_default();
-        assert!(tag.contains(&attribute), "<script{tag}>");
-    }
-    assert!(!one.body.contains(" style="), "style attributes are what the policy forbids");
-    for answer in [&one, &portal.page("/nothing", "").await, &portal.page("/pkg/a.js", "").await] {
-        assert_eq!(answer.header("x-content-type-options"), "nosniff");
-        assert_eq!(answer.header("referrer-policy"), "same-origin");
-    }
-}
-
-#[tokio::test]
 async fn built_files_are_kept_for_a_year_pages_are_not_kept_and_nothing_else_is_served() {
     let portal = portal("http://toll.example").await;
     let file = portal.ask(Request::get("/pkg/a.js").header("accept-encoding", "gzip"), "").await;
@@ -236,18 +144,6 @@ async fn built_files_are_kept_for_a_year_pages_are_not_kept_and_nothing_else_is_
         assert!(answer.body.contains("There is nothing here."), "{path}");
         assert_eq!(answer.header("cache-control"), "private, no-store", "{path}");
     }
-}
-
-#[tokio::test]
-async fn what_the_database_says_stays_with_toll() {
-    let portal = portal("http://toll.example").await;
-    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
-    sqlx::query("alter table session rename to elsewhere").execute(&portal.db).await.unwrap();
-    let answer = portal.call("ops_traffic", &ada, "span=1h").await;
-    assert_eq!((answer.status, answer.body.as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "\"Internal\""));
-    let page = portal.page("/ops", &ada).await;
-    assert_eq!(page.status, StatusCode::INTERNAL_SERVER_ERROR);
-    assert!(!page.body.contains("relation") && page.body.contains("It has been logged."));
 }
 
 #[tokio::test]
