@@ -13,6 +13,7 @@ use crate::screens::keys::Keys;
 use crate::screens::keys::change::ChangeKey;
 use crate::screens::keys::create::CreateKey;
 use crate::screens::latency::Latency;
+use crate::screens::my_requests::MyRequests;
 use crate::screens::ops::Ops;
 use crate::screens::partners::Partners;
 use crate::screens::partners::create::CreatePartner;
@@ -57,6 +58,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/portal/keys") view=Keys ssr=SsrMode::Async/>
                 <Route path=path!("/portal/keys/new") view=CreateKey ssr=SsrMode::Async/>
                 <Route path=path!("/portal/keys/:id/:act") view=ChangeKey ssr=SsrMode::Async/>
+                <Route path=path!("/portal/requests") view=MyRequests ssr=SsrMode::Async/>
                 <Route path=path!("/portal/docs") view=Docs ssr=SsrMode::Async/>
                 <Route path=path!("/portal/people") view=People ssr=SsrMode::Async/>
                 <Route path=path!("/r/:id") view=ReceiptPage ssr=SsrMode::Async/>

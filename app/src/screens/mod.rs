@@ -6,6 +6,7 @@ pub mod docs;
 pub mod invite;
 pub mod keys;
 pub mod latency;
+pub mod my_requests;
 pub mod ops;
 pub mod partners;
 pub mod people;

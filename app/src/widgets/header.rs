@@ -26,6 +26,7 @@ pub fn Header(
         Role::Partner { .. } => &[
             ("/portal", "My traffic"),
             ("/portal/keys", "Keys"),
+            ("/portal/requests", "Requests"),
             ("/portal/docs", "Docs"),
             ("/portal/people", "People"),
         ],

@@ -50,15 +50,15 @@ fn Page(
             <h2 id="books-title">"The books"</h2>
             <Books funnel=funnel.clone() behind=requests.clone()/>
         </section>
-        <Refusals funnel=refusals/>
+        <Refusals funnel=refusals behind=requests.clone()/>
         <section>
             <TrafficChart traffic=over_time bands=bands behind=requests.clone()/>
         </section>
         <section class="two">
             <FunnelChart funnel=funnel.clone() behind=requests.clone()/>
-            <LatencyHistogram latency=funnel.latency behind=requests/>
+            <LatencyHistogram latency=funnel.latency behind=requests.clone()/>
         </section>
-        <ByRoute routes=routes/>
+        <ByRoute routes=routes behind=requests/>
     }
 }
 

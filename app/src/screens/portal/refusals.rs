@@ -8,6 +8,7 @@ use crate::domain::funnel::Funnel;
 use crate::domain::numbers::{grouped, percent};
 use crate::domain::outcome::{Fault, Outcome};
 use crate::domain::stage::Stage;
+use crate::widgets::address::Address;
 
 /// Requests that ended badly in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +34,18 @@ fn refused(funnel: &Funnel) -> Vec<Refused> {
 }
 
 #[component]
-pub fn Refusals(funnel: Funnel) -> impl IntoView {
+pub fn Refusals(
+    funnel: Funnel,
+    /// The list of requests, with the window.
+    behind: Address,
+) -> impl IntoView {
     let rows = refused(&funnel);
     if funnel.arrived == 0 {
         return None;
     }
     let body = match rows.is_empty() {
         true => view! { <p class="hint">"Nothing was refused in this window."</p> }.into_any(),
-        false => table(rows, funnel.arrived).into_any(),
+        false => table(rows, funnel.arrived, &behind).into_any(),
     };
     Some(view! {
         <section aria-labelledby="refusals-title">
@@ -50,13 +55,14 @@ pub fn Refusals(funnel: Funnel) -> impl IntoView {
     })
 }
 
-fn table(rows: Vec<Refused>, arrived: u64) -> impl IntoView {
+fn table(rows: Vec<Refused>, arrived: u64, behind: &Address) -> impl IntoView + use<> {
     let row = |Refused { stage, outcome, requests }: Refused| {
         let advice = outcome.advice();
+        let href = behind.with("stage", Some(stage.name())).with("outcome", Some(outcome.name())).href();
         view! {
             <tr id=format!("refused-{}-{}", stage.name(), outcome.name()) class=format!("stage-{}", stage.name())>
                 <th scope="row">
-                    <span class="dot" aria-hidden="true"></span>{outcome.title()}
+                    <span class="dot" aria-hidden="true"></span><a href=href>{outcome.title()}</a>
                     <span class="why">{stage.name()}" stage, "{status(outcome)}</span>
                 </th>
                 <td class="r">{grouped(requests)}<span class="share">{percent(requests, arrived)}</span></td>

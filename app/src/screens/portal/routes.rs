@@ -5,14 +5,19 @@ use leptos::prelude::*;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
+use crate::widgets::address::Address;
 use crate::widgets::ends::{EndsBar, ends};
 
 #[component]
-pub fn ByRoute(routes: Vec<(String, Funnel)>) -> impl IntoView {
+pub fn ByRoute(
+    routes: Vec<(String, Funnel)>,
+    /// The list of requests, with the window.
+    behind: Address,
+) -> impl IntoView {
     if routes.is_empty() {
         return None;
     }
-    let row = |(name, funnel): (String, Funnel)| {
+    let row = move |(name, funnel): (String, Funnel)| {
         let refused: u64 = Stage::ALL
             .iter()
             .filter(|stage| **stage != Stage::Cache)
@@ -21,10 +26,10 @@ pub fn ByRoute(routes: Vec<(String, Funnel)>) -> impl IntoView {
         let cached = funnel.stage(Stage::Cache).stopped;
         let p95 = funnel.latency.p95.map_or("–".to_owned(), |p95| p95.words());
         let name = if name.is_empty() { "no route".to_owned() } else { name };
-        let id = format!("route-{name}");
+        let (id, href) = (format!("route-{name}"), behind.with("route", Some(&name)).href());
         view! {
             <tr id=id>
-                <th scope="row">{name}</th>
+                <th scope="row"><a href=href>{name}</a></th>
                 <td class="bar-cell"><EndsBar ends=ends(&funnel)/></td>
                 <td class="r" data-label="Requests">{grouped(funnel.arrived)}</td>
                 <td class="r" data-label="Stopped">{grouped(refused)}</td>

@@ -83,3 +83,20 @@ async fn what_clients_wrote_is_text_on_the_page_and_nothing_else() {
     assert!(!page.body.contains("<script>alert") && !page.body.contains("<img"), "{}", page.body);
     assert!(page.body.contains("&lt;script&gt;alert(1)"));
 }
+
+#[tokio::test]
+async fn a_partners_list_holds_its_own_requests_whatever_the_address_asks_for() {
+    let portal = portal("http://toll.example").await;
+    let (acme, globex) = (partner(&portal.db, "acme").await, partner(&portal.db, "globex").await);
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    log(&portal.db, Uuid::now_v7(), acme, "/api/ours", "curl/8").await;
+    log(&portal.db, Uuid::now_v7(), globex, "/api/theirs", "curl/8").await;
+    for query in ["", "?partner=globex", "?partner=acme"] {
+        let list = portal.page(&format!("/portal/requests{query}"), &bob).await;
+        assert_eq!(list.status, StatusCode::OK, "{query}");
+        assert!(list.body.contains("/api/ours") && !list.body.contains("/api/theirs"), "{query}");
+    }
+    let asked = "span=1h&asked%5Bpartner%5D=globex";
+    let called = portal.call("partner_requests", &bob, asked).await;
+    assert!(!called.body.contains("/api/theirs"), "{}", called.body);
+}
