@@ -65,7 +65,7 @@ pub async fn run(args: Args, db: &PgPool, public_url: &str) -> anyhow::Result<Ex
     let (email, role, partner) = match args.command {
         Command::Invite { email, role, partner } => (email, role, partner),
         Command::Reset { email } => {
-            let token = issue(db, &email).await?;
+            let token = issue(db, By("toll users"), &email).await?;
             eprintln!("for {email}, once, within 24 hours:");
             writeln!(std::io::stdout(), "{}", reset_link(public_url, &token))?;
             return Ok(ExitCode::SUCCESS);
