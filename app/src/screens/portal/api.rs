@@ -7,12 +7,15 @@ use crate::access::Access;
 use crate::domain::funnel::Funnel;
 use crate::domain::over_time::OverTime;
 use crate::domain::quota::Quota;
+use crate::domain::verdict::Verdict;
 use crate::error::Error;
 use crate::islands::chart::data::Band;
 
 /// Everything on the partner's first page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
+    /// Most important first.
+    pub verdicts: Vec<Verdict>,
     pub funnel: Funnel,
     pub over_time: OverTime,
     /// Times in which a door held back requests of this partner.
@@ -34,7 +37,9 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
     use crate::books::{Filter, by_route, funnel, quota_now};
     use crate::breakers::bands_of;
     use crate::domain::span::Span;
+    use crate::domain::verdict::{Who, verdicts};
     use crate::domain::window::WindowError;
+    use crate::evidence;
     use crate::over_time::over_time;
 
     crate::error::answer(async {
@@ -43,7 +48,11 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
         let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
         let window = span.window(site.now().await?);
         let of = Filter { partner: Some(partner), route: None };
+        let mut evidence = evidence::read(&site.db, window, Who::Partner(partner)).await?;
+        // Links move on with the clock as the page does.
+        evidence.span = span;
         Ok(Overview {
+            verdicts: verdicts(&evidence),
             funnel: funnel(&site.db, window, &of).await?,
             over_time: over_time(&site.db, window, &of).await?,
             bands: bands_of(&site.db, window, partner).await?,

@@ -19,6 +19,7 @@ use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
 use crate::widgets::snippet::{Snippet, curl};
 use crate::widgets::traffic_chart::TrafficChart;
+use crate::widgets::verdicts::Verdicts;
 
 #[component]
 pub fn Portal() -> impl IntoView {
@@ -40,10 +41,10 @@ fn Page(
     requests: Address,
 ) -> impl IntoView {
     let is_empty = traffic.funnel.arrived == 0;
-    let Overview { funnel, over_time, bands, routes, quota, access, gateway, is_live } = traffic;
+    let Overview { verdicts, funnel, over_time, bands, routes, quota, access, gateway, is_live } = traffic;
     let refusals = funnel.clone();
     view! {
-        <p class="verdict">{headline(&funnel)}</p>
+        <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>
         {is_empty.then(|| view! { <Empty access=access gateway=gateway waits=is_live/> })}
         <QuotaNow quota=quota/>
         <section aria-labelledby="books-title">

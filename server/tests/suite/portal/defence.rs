@@ -1,5 +1,6 @@
 //! What a browser, or who is behind it, must not be able to do.
 
+use app::changes::By;
 use app::people::InviteAs;
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{Request, StatusCode};
@@ -172,8 +173,8 @@ async fn names_that_people_choose_are_text_on_every_page() {
     ] {
         pages.push(portal.page(path, &bob).await);
     }
-    let token = app::people::invite_unasked;
-    let link = token(&portal.db, "carol@acme.example", InviteAs::Partner(acme)).await.unwrap();
+    let carol = ("carol@acme.example", InviteAs::Partner(acme));
+    let link = app::people::invite(&portal.db, By("ada@example.com"), carol.0, carol.1).await.unwrap();
     pages.push(portal.page(&format!("/invite/{link}"), "").await);
     for page in pages {
         assert!(!page.body.contains("<script>alert") && !page.body.contains("<img"), "{}", page.body);

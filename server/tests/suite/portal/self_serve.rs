@@ -1,5 +1,6 @@
 //! What people do without an operator: sign up, invite colleagues, set a new password by a link.
 
+use app::changes::By;
 use app::people::{InviteAs, IssueError, ResetError, issue, reset};
 use http::StatusCode;
 use http::header::SET_COOKIE;
@@ -167,7 +168,7 @@ async fn a_reset_link_sets_the_password_once_and_signs_out_everywhere() {
     let portal = portal("http://toll.example").await;
     let acme = partner(&portal.db, "acme").await;
     let old = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
-    let token = issue(&portal.db, "Bob@acme.example").await.unwrap();
+    let token = issue(&portal.db, By("ada@example.com"), "Bob@acme.example").await.unwrap();
     let path = format!("/reset/{token}");
     assert!(portal.page(&path, "").await.body.contains("bob@acme.example"));
     let short = portal.post(&path, "", "password=short").await;
@@ -187,15 +188,18 @@ async fn a_reset_link_sets_the_password_once_and_signs_out_everywhere() {
 async fn a_reset_link_ends_after_a_day_and_with_the_next_one() {
     let portal = portal("http://toll.example").await;
     portal.session("ada@example.com", InviteAs::Ops).await;
-    let former = issue(&portal.db, "ada@example.com").await.unwrap();
-    let latest = issue(&portal.db, "ada@example.com").await.unwrap();
+    let former = issue(&portal.db, By("ada@example.com"), "ada@example.com").await.unwrap();
+    let latest = issue(&portal.db, By("ada@example.com"), "ada@example.com").await.unwrap();
     assert!(matches!(reset(&portal.db, &former, PASSWORD).await, Err(ResetError::Over)));
     sqlx::query("update password_reset set expires_at = expires_at - interval '24 hours'")
         .execute(&portal.db)
         .await
         .unwrap();
     assert!(matches!(reset(&portal.db, &latest, PASSWORD).await, Err(ResetError::Over)));
-    assert!(matches!(issue(&portal.db, "nobody@example.com").await, Err(IssueError::Unknown(_))));
+    assert!(matches!(
+        issue(&portal.db, By("ada@example.com"), "nobody@example.com").await,
+        Err(IssueError::Unknown(_))
+    ));
 }
 
 #[tokio::test]
@@ -206,7 +210,7 @@ async fn getting_back_in_forgets_the_failures_that_kept_one_out() {
         sign_in(&portal, "ada%40example.com", "a wrong password").await;
     }
     assert_eq!(sign_in(&portal, "ada%40example.com", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
-    let token = issue(&portal.db, "ada@example.com").await.unwrap();
+    let token = issue(&portal.db, By("ada@example.com"), "ada@example.com").await.unwrap();
     reset(&portal.db, &token, "a brand new one").await.unwrap();
     assert_eq!(sign_in(&portal, "ada%40example.com", "a brand new one").await, StatusCode::OK);
 }
