@@ -104,7 +104,6 @@ fn open_ledger(config: &Config, clock: Arc<Clock>) -> anyhow::Result<Arc<Ledger>
         // Two at least, one of which is written to while the other is shipped.
         segment_bytes: (lane_bytes / 4).clamp(*SEGMENTS.start(), *SEGMENTS.end()) as usize,
         sync_every: config.journal_sync,
-        ..LedgerSettings::default()
     };
     let dir = config.data_dir.join("ledger");
     let ledger = Ledger::open(&dir, clock, settings)

@@ -178,24 +178,24 @@ mod tests {
         let expected = "\
 2026-01-01 10:00 UTC to 2026-01-01 11:00 UTC
 
-arrived                   1,239
-− route                       3
-    no_route                 (3)
-− key                         0
-− quota                   1,185
-    quota_spent          (1,185)
-− cache                       0
-− breaker                     0
-− proxy                       7
-    client_gone              (5)
-    upstream_unreachable     (2)
-− in flight                   4
-= reached upstream           40
-    2xx                     (34)
-    no answer                (6)
-    of these client_gone     (1)
-             gateway_lost    (6)
-unaccounted                   0
+arrived                    1,239
+− route                        3
+    no_route                  (3)
+− key                          0
+− quota                    1,185
+    quota_spent           (1,185)
+− cache                        0
+− breaker                      0
+− proxy                        7
+    client_gone               (5)
+    upstream_unreachable      (2)
+− in flight                    4
+= reached upstream            40
+    2xx                      (34)
+    no answer                 (6)
+    of these client_gone      (1)
+             gateway_lost     (6)
+unaccounted                    0
 
 upstream calls 41
 ";

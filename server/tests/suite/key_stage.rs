@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use app::changes::By;
 use app::keys::{MadeKey, NewKey, create, partner_by_slug, revoke, rotate};
 use time::Duration as Span;
 
@@ -13,6 +14,8 @@ use crate::support::gateway::{Options, TestGateway};
 use crate::support::origin::Origin;
 use crate::support::raw::{ask, request};
 use crate::support::toll::PATIENCE;
+
+const BY: By<'_> = By("toll keys");
 
 /// `acme` may call `/orders` and `/items`, but not `/internal`; `/open` needs no key.
 fn catalog(origin: &Origin, suspended: bool) -> String {
@@ -53,7 +56,7 @@ async fn foundations(origin: &Origin) -> (TestDatabase, MadeKey) {
 
 async fn make(db: &TestDatabase, new: NewKey<'_>) -> MadeKey {
     let acme = partner_by_slug(&db.pool, "acme").await.unwrap();
-    create(&db.pool, acme, new).await.unwrap()
+    create(&db.pool, BY, acme, new).await.unwrap()
 }
 
 async fn set_up() -> (Origin, TestGateway, MadeKey) {
@@ -170,7 +173,7 @@ async fn no_key_goes_upstream_and_any_other_authorization_does() {
 async fn a_key_that_is_in_use_is_refused_once_it_is_revoked() {
     let (_origin, toll, key) = set_up().await;
     assert_eq!(outcome(&toll, "orders", &key.text).await, "forwarded");
-    revoke(&toll.db.pool, None, key.key.id).await.unwrap();
+    revoke(&toll.db.pool, BY, None, key.key.id).await.unwrap();
     until_outcome(&toll, &key.text, "key_revoked").await;
 }
 
@@ -187,7 +190,7 @@ async fn a_key_that_is_in_use_is_refused_once_its_time_is_over_though_nobody_say
 async fn a_rotated_key_holds_beside_its_successor_until_the_overlap_is_over() {
     let (_origin, toll, old) = set_up().await;
     assert_eq!(outcome(&toll, "orders", &old.text).await, "forwarded");
-    let new = rotate(&toll.db.pool, None, old.key.id, Span::seconds(3)).await.unwrap();
+    let new = rotate(&toll.db.pool, BY, None, old.key.id, Span::seconds(3)).await.unwrap();
     assert_eq!(outcome(&toll, "orders", &new.text).await, "forwarded");
     // Judged only if the machine was quick enough to ask within the overlap.
     let early = outcome(&toll, "orders", &old.text).await;

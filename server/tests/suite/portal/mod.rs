@@ -10,7 +10,7 @@ use app::people::{InviteAs, accept, invite};
 use app::session::store;
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use http::header::{COOKIE, HOST, LOCATION, SET_COOKIE};
+use http::header::{COOKIE, HOST};
 use http::{HeaderMap, Request, StatusCode};
 use sqlx::PgPool;
 use toll::portal::{PortalState, router};

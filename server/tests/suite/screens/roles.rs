@@ -38,6 +38,8 @@ use Whose::{Anybody, Either, Ops, Partner};
 const PAGE_RULES: &[(&str, Whose)] = &[
     ("/", Anybody),
     ("/invite/:token", Anybody),
+    ("/reset/:token", Anybody),
+    ("/sign-up", Anybody),
     ("/ops", Ops),
     ("/ops/partners", Ops),
     ("/ops/partners/new", Ops),
@@ -56,6 +58,7 @@ const PAGE_RULES: &[(&str, Whose)] = &[
     ("/portal/keys/:id/:act", Partner),
     ("/portal/docs", Partner),
     ("/portal/people", Partner),
+    ("/portal/requests", Partner),
     ("/r/:id", Either),
 ];
 
@@ -65,6 +68,11 @@ const FUNCTION_RULES: &[(&str, Whose)] = &[
     ("sign_out", Anybody),
     ("invitation", Anybody),
     ("accept_invitation", Anybody),
+    ("may_sign_up", Anybody),
+    ("sign_up_plans", Anybody),
+    ("sign_up", Anybody),
+    ("password_reset", Anybody),
+    ("reset_password", Anybody),
     ("ops_traffic", Ops),
     ("ops_partners", Ops),
     ("ops_partner", Ops),
@@ -89,6 +97,7 @@ const FUNCTION_RULES: &[(&str, Whose)] = &[
     ("ops_changes", Ops),
     ("ops_ledger", Ops),
     ("partner_traffic", Partner),
+    ("partner_requests", Partner),
     ("partner_keys", Partner),
     ("partner_key", Partner),
     ("key_offer", Partner),
