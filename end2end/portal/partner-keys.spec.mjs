@@ -61,7 +61,7 @@ test('the dialog becomes the reveal: masked, Copy has the focus, and closing wit
 test('a key is renamed, and rotated with an overlap', async ({ page }) => {
   await page.goto(url('/portal/keys'));
   await page.getByRole('link', { name: 'Rename Production' }).click();
-  await dialog(page).getByLabel('Name').fill('Shop');
+  await dialog(page).getByRole('textbox', { name: 'Name' }).fill('Shop');
   await dialog(page).getByRole('button', { name: 'Rename' }).click();
   await expect(page.getByRole('row', { name: /^Shop/ })).toBeVisible();
 

@@ -40,7 +40,7 @@ test('the first page says what was refused and leads to the requests', async ({ 
   await expect(row).toContainText('Sleep for the whole Retry-After');
   await pictures(page, 'portal-refused');
   await row.getByRole('link').click();
-  await expect(page).toHaveURL(/\/portal\/requests\?.*outcome=quota_early_retry/);
+  await expect(page).toHaveURL(/\/portal\/requests\?.*outcome=quota(_|%5F)early(_|%5F)retry/);
   await expect(page.getByRole('table').getByText('/api/narrow/7').first()).toBeVisible();
   await pictures(page, 'partner-requests');
 });

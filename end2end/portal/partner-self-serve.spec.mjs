@@ -1,5 +1,6 @@
 // From an invitation to the first served request, by oneself; signing up; a colleague; a lost password.
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 import { expect, pictures, test, url } from '../support/page.mjs';
 import { arrive, openShop, password, toll } from '../support/shop.mjs';
@@ -29,7 +30,8 @@ test('invitation, password, first key, the curl as pasted, and the first row app
   await keys.getByRole('button', { name: 'Copy the curl command' }).click();
   await expect(keys.getByRole('dialog').getByText('Copied', { exact: true })).toBeVisible();
   const command = await keys.evaluate(() => navigator.clipboard.readText());
-  const answer = execFileSync('bash', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  // Not synchronously: the upstream lives in this process.
+  const { stdout: answer } = await promisify(execFile)('bash', ['-c', command]);
   expect(answer).toContain(' 200 ');
   const id = answer.match(/x-toll-id: (\S+)/i)[1];
   await keys.close();
