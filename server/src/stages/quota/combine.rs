@@ -98,6 +98,8 @@ async fn run_lane(mut queue: mpsc::UnboundedReceiver<Waiting>, store: Arc<Store>
         match spent {
             Ok(verdicts) => {
                 note(&local, &asks, &verdicts);
+                // Before anybody is answered: who asks again at once must not meet itself inside, and look like a burst.
+                drop(asks);
                 for (answer, verdict) in answers.into_iter().zip(verdicts) {
                     let _ = answer.send(Spent::Verdict(verdict));
                 }
