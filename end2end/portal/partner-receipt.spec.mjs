@@ -79,7 +79,7 @@ test.describe('without scripts', () => {
     await expect(page.getByText('Its way')).toBeVisible();
     await page.goto(url('/portal'));
     await expect(page.getByText('0 of 2 left at once.')).toBeVisible();
-    await expect(page.getByRole('link', { name: 'Retried too early' })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Retried too early', exact: true })).toBeVisible();
     await page.screenshot({ path: 'artefacts/portal-no-scripts.png', fullPage: true });
   });
 });
