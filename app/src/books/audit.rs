@@ -62,8 +62,8 @@ pub struct Difference {
     /// For counts of one way to end; absent for all requests together.
     pub stage: Option<&'static str>,
     pub outcome: Option<&'static str>,
-    /// Requests by who counted them: `door` (arrived less open), `totals`, `rollups`, `log`, and for hours and days
-    /// `minutes`. What is too old to be whole is not here.
+    /// Requests by who counted them: `door` (arrived less open), `totals`, `rollups`, `ends` (by partner), `log`, and for
+    /// hours and days `minutes`. What is too old to be whole is not here.
     pub counts: BTreeMap<&'static str, i64>,
 }
 

@@ -15,7 +15,7 @@ use crate::domain::window::{Grain, Window};
 /// Differences that are listed; more of them say nothing more.
 const LISTED: i64 = 200;
 
-/// All four counts of each minute.
+/// All counts of each minute.
 pub async fn by_minute(
     db: &mut PgConnection,
     window: Window,
@@ -23,23 +23,26 @@ pub async fn by_minute(
 ) -> sqlx::Result<Vec<Difference>> {
     let rows = sqlx::query(
         "with counted as (
-             select node_id, at, arrived - open as door, 0 as totals, 0 as rollups, 0 as log
+             select node_id, at, arrived - open as door, 0 as totals, 0 as rollups, 0 as ends, 0 as log
              from door_minute where at >= $1 and at < $2
              union all
-             select node_id, at, 0, requests, 0, 0 from total_minute where at >= $1 and at < $2
+             select node_id, at, 0, requests, 0, 0, 0 from total_minute where at >= $1 and at < $2
              union all
-             select node_id, at, 0, 0, requests, 0 from rollup_minute where at >= $1 and at < $2
+             select node_id, at, 0, 0, requests, 0, 0 from rollup_minute where at >= $1 and at < $2
              union all
-             select node_id, date_bin('1 minute', at, timestamptz 'epoch') as minute, 0, 0, 0, count(*)
+             select node_id, at, 0, 0, 0, requests, 0 from ends_minute where at >= $1 and at < $2
+             union all
+             select node_id, date_bin('1 minute', at, timestamptz 'epoch') as minute, 0, 0, 0, 0, count(*)
              from request_log where at >= $1 and at < $2 group by 1, 2
          ),
          summed as (
              select node_id, at, sum(door)::bigint as door, sum(totals)::bigint as totals,
-                 sum(rollups)::bigint as rollups, case when at >= $3 then sum(log)::bigint end as log
+                 sum(rollups)::bigint as rollups, sum(ends)::bigint as ends,
+                 case when at >= $3 then sum(log)::bigint end as log
              from counted group by node_id, at
          )
          select identity, host, summed.* from summed left join node on node.id = node_id
-         where door <> totals or rollups <> totals or log <> totals
+         where door <> totals or rollups <> totals or ends <> totals or log <> totals
          order by at, node_id limit $4",
     )
     .bind(window.from)
@@ -48,10 +51,10 @@ pub async fn by_minute(
     .bind(LISTED)
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| found(row, Grain::Minute, &["door", "totals", "rollups", "log"])).collect()
+    rows.iter().map(|row| found(row, Grain::Minute, &["door", "totals", "rollups", "ends", "log"])).collect()
 }
 
-/// Totals, rollups and log of each way to end: the sums could agree while a request is filed under a wrong one.
+/// Totals, rollups, ends and log of each way to end: the sums could agree while a request is filed under a wrong one.
 pub async fn by_outcome(
     db: &mut PgConnection,
     window: Window,
@@ -59,21 +62,23 @@ pub async fn by_outcome(
 ) -> sqlx::Result<Vec<Difference>> {
     let rows = sqlx::query(
         "with counted as (
-             select node_id, at, stage, outcome, requests as totals, 0 as rollups, 0 as log
+             select node_id, at, stage, outcome, requests as totals, 0 as rollups, 0 as ends, 0 as log
              from total_minute where at >= $1 and at < $2
              union all
-             select node_id, at, stage, outcome, 0, requests, 0 from rollup_minute where at >= $1 and at < $2
+             select node_id, at, stage, outcome, 0, requests, 0, 0 from rollup_minute where at >= $1 and at < $2
              union all
-             select node_id, date_bin('1 minute', at, timestamptz 'epoch') as minute, stage, outcome, 0, 0, count(*)
+             select node_id, at, stage, outcome, 0, 0, requests, 0 from ends_minute where at >= $1 and at < $2
+             union all
+             select node_id, date_bin('1 minute', at, timestamptz 'epoch') as minute, stage, outcome, 0, 0, 0, count(*)
              from request_log where at >= $1 and at < $2 group by 1, 2, 3, 4
          ),
          summed as (
              select node_id, at, stage, outcome, sum(totals)::bigint as totals, sum(rollups)::bigint as rollups,
-                 case when at >= $3 then sum(log)::bigint end as log
+                 sum(ends)::bigint as ends, case when at >= $3 then sum(log)::bigint end as log
              from counted group by node_id, at, stage, outcome
          )
          select identity, host, summed.* from summed left join node on node.id = node_id
-         where rollups <> totals or log <> totals
+         where rollups <> totals or ends <> totals or log <> totals
          order by at, node_id, stage, outcome limit $4",
     )
     .bind(window.from)
@@ -87,7 +92,7 @@ pub async fn by_outcome(
             Ok(Difference {
                 stage: Stage::from_code(row.try_get("stage")?).map(Stage::name),
                 outcome: Outcome::from_code(row.try_get("outcome")?).map(Outcome::name),
-                ..found(row, Grain::Minute, &["totals", "rollups", "log"])?
+                ..found(row, Grain::Minute, &["totals", "rollups", "ends", "log"])?
             })
         })
         .collect()
@@ -103,28 +108,30 @@ pub async fn coarse(
     let name = grain.name();
     let select = format!(
         "with counted as (
-             select node_id, at, arrived - open as door, 0 as totals, 0 as rollups, 0 as minutes
+             select node_id, at, arrived - open as door, 0 as totals, 0 as rollups, 0 as ends, 0 as minutes
              from door_{name} where at >= $1 and at < $2
              union all
-             select node_id, at, 0, requests, 0, 0 from total_{name} where at >= $1 and at < $2
+             select node_id, at, 0, requests, 0, 0, 0 from total_{name} where at >= $1 and at < $2
              union all
-             select node_id, at, 0, 0, requests, 0 from rollup_{name} where at >= $1 and at < $2
+             select node_id, at, 0, 0, requests, 0, 0 from rollup_{name} where at >= $1 and at < $2
              union all
-             select node_id, date_bin('1 {name}', at, timestamptz 'epoch') as start, 0, 0, 0, sum(requests)
+             select node_id, at, 0, 0, 0, requests, 0 from ends_{name} where at >= $1 and at < $2
+             union all
+             select node_id, date_bin('1 {name}', at, timestamptz 'epoch') as start, 0, 0, 0, 0, sum(requests)
              from total_minute where at >= $1 and at < $2 group by 1, 2
          ),
          summed as (
              select node_id, at, sum(door)::bigint as door, sum(totals)::bigint as totals,
-                 sum(rollups)::bigint as rollups, sum(minutes)::bigint as minutes
+                 sum(rollups)::bigint as rollups, sum(ends)::bigint as ends, sum(minutes)::bigint as minutes
              from counted group by node_id, at
          )
          select identity, host, summed.* from summed left join node on node.id = node_id
-         where door <> minutes or totals <> minutes or rollups <> minutes
+         where door <> minutes or totals <> minutes or rollups <> minutes or ends <> minutes
          order by at, node_id limit $3"
     );
     let (from, to) = whole(window, grain, minutes_since);
     let rows = sqlx::query(AssertSqlSafe(select)).bind(from).bind(to).bind(LISTED).fetch_all(db).await?;
-    rows.iter().map(|row| found(row, grain, &["door", "totals", "rollups", "minutes"])).collect()
+    rows.iter().map(|row| found(row, grain, &["door", "totals", "rollups", "ends", "minutes"])).collect()
 }
 
 /// The part of a window that consists of whole hours or days, all of whose minutes are kept.

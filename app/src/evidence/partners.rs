@@ -33,7 +33,7 @@ async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Sus
         union(window, |grain| {
             let until = format!("at + interval '1 {}' as until", grain.name());
             let columns = format!("partner_id, requests, {is_now} as is_now, {until}");
-            select("rollup", grain, &columns, &format!("outcome = {early}"))
+            select("ends", grain, &columns, &format!("outcome = {early}"))
         })
     };
     let found = query(format!(
@@ -116,7 +116,7 @@ fn compared(pieces: &str) -> String {
 }
 
 /// A window of rollups by partner, all of one grain: how many partners grew does not hang on minutes at its ends, and with
-/// many keys those would cost more than all the rest. Both windows are of the same length, so they are cut alike.
+/// many partners those would cost more than all the rest. Both windows are of the same length, so they are cut alike.
 fn coarse(window: Window, columns: &str, condition: &str) -> String {
     let grain = match window.length() {
         length if length < Duration::hours(6) => Grain::Minute,
@@ -126,5 +126,5 @@ fn coarse(window: Window, columns: &str, condition: &str) -> String {
     let floor =
         |at: time::OffsetDateTime| at - Duration::seconds(at.unix_timestamp().rem_euclid(grain.seconds()));
     let (from, to) = (floor(window.from), floor(window.to));
-    format!("{} and at >= '{from}' and at < '{to}'", select("rollup", grain, columns, condition))
+    format!("{} and at >= '{from}' and at < '{to}'", select("ends", grain, columns, condition))
 }

@@ -1,5 +1,9 @@
 //! The migrations themselves.
 
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use sqlx::AssertSqlSafe;
+
 use crate::support::database::TestDatabase;
 
 #[tokio::test]
@@ -11,4 +15,30 @@ async fn migrating_a_current_database_again_changes_nothing() {
     let after: i64 = sqlx::query_scalar(count).fetch_one(&db.pool).await.unwrap();
     assert!(before > 0);
     assert_eq!(before, after);
+}
+
+/// Rollups that are made later hold what was in the books before.
+#[tokio::test]
+async fn a_migration_that_changes_a_family_of_rollups_fills_it_from_the_others() {
+    let db = TestDatabase::empty().await;
+    toll::store::MIGRATIONS.run_to(11, &db.pool).await.unwrap();
+    let (early, spent) = (Outcome::QuotaEarlyRetry.code(), Outcome::QuotaSpent.code());
+    for grain in ["minute", "hour", "day"] {
+        for (key, outcome, requests) in [(1, early, 5), (2, early, 6), (1, spent, 7)] {
+            let row = format!(
+                "insert into rollup_{grain} values (
+                     1, timestamptz 'epoch', 1, 3, {key}, {}, {outcome}, false, 4, 0, {requests},
+                     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+                Stage::Quota.code()
+            );
+            sqlx::query(AssertSqlSafe(row)).execute(&db.pool).await.unwrap();
+        }
+    }
+    toll::store::MIGRATIONS.run(&db.pool).await.unwrap();
+    for grain in ["minute", "hour", "day"] {
+        let rows = format!("select partner_id, outcome, requests from ends_{grain} order by outcome desc");
+        let rows: Vec<(i64, i16, i64)> =
+            sqlx::query_as(AssertSqlSafe(rows)).fetch_all(&db.pool).await.unwrap();
+        assert_eq!(rows, [(3, early, 11), (3, spent, 7)], "{grain}");
+    }
 }

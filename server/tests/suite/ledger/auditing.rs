@@ -44,6 +44,7 @@ async fn each_of_the_counts_is_caught_when_it_lies() {
         ("update door_minute set arrived = arrived + 1", "minute", ("door", 7)),
         ("update total_minute set requests = requests + 1 where outcome = 1", "minute", ("totals", 7)),
         ("update rollup_minute set requests = requests - 1 where outcome = 1", "minute", ("rollups", 5)),
+        ("update ends_minute set requests = requests + 2 where outcome = 1", "minute", ("ends", 8)),
         ("delete from request_log where seq = 1", "minute", ("log", 5)),
     ];
     for (lie, grain, (counter, says)) in lies {
@@ -52,7 +53,8 @@ async fn each_of_the_counts_is_caught_when_it_lies() {
         let audit = books.audit().await;
         assert!(!audit.agrees, "{lie}");
         let found = audit.differences.iter().find(|d| d.grain == grain && d.outcome.is_none()).unwrap();
-        let mut counts = BTreeMap::from([("door", 6), ("totals", 6), ("rollups", 6), ("log", 6)]);
+        let mut counts =
+            BTreeMap::from([("door", 6), ("totals", 6), ("rollups", 6), ("ends", 6), ("log", 6)]);
         counts.insert(counter, says);
         assert_eq!(found.counts, counts, "{lie}");
         assert_eq!(found.host, "here");
@@ -77,10 +79,10 @@ async fn a_request_under_a_wrong_outcome_is_caught_though_the_sums_agree() {
 #[tokio::test(flavor = "multi_thread")]
 async fn hours_and_days_are_held_against_their_minutes() {
     for grain in ["hour", "day"] {
-        for family in ["door", "total", "rollup"] {
+        for family in ["door", "total", "rollup", "ends"] {
             let books = six().await;
             // The window reaches to tomorrow; make the day whole by moving everything to yesterday.
-            for table in ["door", "total", "rollup"] {
+            for table in ["door", "total", "rollup", "ends"] {
                 for grain in ["minute", "hour", "day"] {
                     let back = format!("update {table}_{grain} set at = at - interval '2 days'");
                     sqlx::query(AssertSqlSafe(back)).execute(&books.db.pool).await.unwrap();
