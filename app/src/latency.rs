@@ -88,8 +88,7 @@ pub async fn over_time(
     window: Window,
     route: Option<&str>,
 ) -> sqlx::Result<(OverTime, Vec<Histogram>)> {
-    let finest = if window.length() <= books::MINUTES_OF_ALL { Grain::Minute } else { Grain::Hour };
-    let steps = OverTime::new(window, step_for(window, finest));
+    let steps = OverTime::new(window, step_for(window, books::MINUTES_OF_ALL));
     let pieces = books::union_up_to(window, Grain::within(steps.step), |grain| {
         format!(
             "select at, {BUCKETS} from total_{}

@@ -52,8 +52,7 @@ async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Re
         Some(_) => ("rollup", "partner_id = $1", MINUTES_OF_ONE),
         None => ("total", "$1::bigint is null", books::MINUTES_OF_ALL),
     };
-    let finest = if window.length() <= minutes { Grain::Minute } else { Grain::Hour };
-    let step = step_for(window, finest);
+    let step = step_for(window, minutes);
     let pieces = books::union_up_to(window, Grain::within(step), |grain| {
         format!(
             "select at, stage, route_id, requests from {family}_{}

@@ -1,7 +1,7 @@
 //! Traffic of a window in equal steps, by the stage at which requests ended.
 
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::numbers::{day, grouped};
 use super::span::Span;
@@ -27,6 +27,8 @@ const STEPS: [i64; 14] = [
 ];
 /// More are not told apart on a screen.
 const MOST: i64 = 120;
+/// Longer windows have steps of whole days: a month by the hour is thirty times as many rows to read.
+const HOURS: Duration = Duration::days(8);
 
 /// Counts by step. Steps lie on whole multiples of their length since the epoch, so the first and the last may stick out of
 /// the window; only what is in the window is counted.
@@ -39,8 +41,13 @@ pub struct OverTime {
     pub points: Vec<[u64; 6]>,
 }
 
-/// The length of a step that fits a window, in seconds. `finest` is the grain that may be read for it.
-pub fn step_for(window: Window, finest: Grain) -> i64 {
+/// The length of a step that fits a window, in seconds. Up to a length of `minutes` rows by minute may be read for it.
+pub fn step_for(window: Window, minutes: Duration) -> i64 {
+    let finest = match window.length() {
+        length if length <= minutes => Grain::Minute,
+        length if length <= HOURS => Grain::Hour,
+        _ => Grain::Day,
+    };
     let length = window.length().whole_seconds();
     let fits = |step: &i64| *step >= finest.seconds() && length <= step * MOST;
     STEPS.into_iter().find(fits).unwrap_or(STEPS[STEPS.len() - 1])
@@ -136,7 +143,6 @@ impl OverTime {
 
 #[cfg(test)]
 mod tests {
-    use time::Duration;
     use time::macros::datetime;
 
     use super::*;
@@ -153,14 +159,14 @@ mod tests {
             (Duration::hours(6), 5 * 60),
             (Duration::hours(24), 15 * 60),
             (Duration::days(7), 2 * 3_600),
-            (Duration::days(30), 6 * 3_600),
+            (Duration::days(30), 86_400),
             (Duration::days(365), 7 * 86_400),
         ] {
-            assert_eq!(step_for(last(span), Grain::Minute), step, "{span}");
+            assert_eq!(step_for(last(span), Duration::hours(25)), step, "{span}");
             let steps = OverTime::new(last(span), step).points.len();
             assert!(steps <= 122, "{span}: {steps}");
         }
-        assert_eq!(step_for(last(Duration::hours(6)), Grain::Hour), 3_600);
+        assert_eq!(step_for(last(Duration::hours(6)), Duration::hours(1)), 3_600);
     }
 
     #[test]

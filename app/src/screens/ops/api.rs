@@ -38,16 +38,17 @@ pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
         let traffic = crate::screens::traffic::read(&span, None).await?;
         let window = traffic.funnel.window();
         let before = Window { from: window.from - window.length(), to: window.from };
-        let mut evidence = evidence::read(&db, window, Who::Ops).await?;
+        let everybody = Filter::default();
+        let (mut evidence, before, partners, upstreams) = tokio::try_join!(
+            evidence::read(&db, window, Who::Ops),
+            funnel(&db, before, &everybody),
+            most_refused(&db, window, PARTNERS),
+            upstreams(&db, window),
+        )?;
         // Links move on with the clock as the page does.
         evidence.span = span.parse::<Span>().unwrap_or(Span::Between(window));
-        Ok(Overview {
-            verdicts: verdicts(&evidence),
-            before: Ends::of(&funnel(&db, before, &Filter::default()).await?),
-            partners: most_refused(&db, window, PARTNERS).await?,
-            upstreams: upstreams(&db, window).await?,
-            traffic,
-        })
+        let (verdicts, before) = (verdicts(&evidence), Ends::of(&before));
+        Ok(Overview { traffic, verdicts, before, partners, upstreams })
     })
     .await
 }
