@@ -45,7 +45,7 @@ async fn safe_methods_end_nothing_rfc_9110_9_2_1() {
 #[tokio::test(flavor = "multi_thread")]
 async fn location_and_content_location_of_the_same_origin_end_too_rfc_9111_4_4() {
     let world = World::new().await;
-    let (own, behind) = (world.url("/things/7"), format!("http://{}/things/7", world.origin.address));
+    let (own, behind) = (world.url("/things/7"), format!("{}/things/7", world.origin.url()));
     for name in ["location", "content-location"] {
         for (reference, outcome) in [
             // As the upstream knows its paths, as clients do, relative and absolute.

@@ -118,7 +118,7 @@ pub fn catalog(origin: &Origin, more: &str) -> String {
         r#"
         [[upstream]]
         name = "origin"
-        urls = ["http://{}"]
+        urls = ["{}"]
         timeout = "5s"
         breaker = {{ failures = 1000 }}
         [[plan]]
@@ -136,6 +136,6 @@ pub fn catalog(origin: &Origin, more: &str) -> String {
         name = "Acme"
         plan = "free"
         "#,
-        origin.address
+        origin.url()
     )
 }

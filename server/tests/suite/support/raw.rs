@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::client::Reply;
@@ -143,6 +143,13 @@ pub struct RawSeen {
     pub text: String,
 }
 
+impl RawSeen {
+    /// A header's text; empty if it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
 /// An upstream that follows a script, and keeps its own books.
 pub struct RawOrigin {
     pub address: SocketAddr,
@@ -158,8 +165,10 @@ impl RawOrigin {
         let (seen, script) = (Arc::new(Mutex::new(Vec::new())), Arc::new(script));
         let book = seen.clone();
         let server = tokio::spawn(async move {
+            // Connections end with it.
+            let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(converse(stream, book.clone(), script.clone()));
+                connections.spawn(converse(stream, book.clone(), script.clone()));
             }
         });
         RawOrigin { address, seen, server }
@@ -167,6 +176,11 @@ impl RawOrigin {
 
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Takes no connections any more, and ends those that there are.
+    pub fn stop(&self) {
+        self.server.abort();
     }
 
     pub fn seen(&self) -> Vec<RawSeen> {
@@ -192,7 +206,7 @@ impl RawOrigin {
 
 impl Drop for RawOrigin {
     fn drop(&mut self) {
-        self.server.abort();
+        self.stop();
     }
 }
 
@@ -260,7 +274,7 @@ fn header_map(lines: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in lines.split("\r\n").filter_map(|line| line.split_once(':')) {
         let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
-        headers.append(name, HeaderValue::from_str(value.trim()).unwrap());
+        headers.append(name, HeaderValue::from_bytes(value.trim().as_bytes()).unwrap());
     }
     headers
 }
