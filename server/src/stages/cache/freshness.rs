@@ -9,6 +9,9 @@ use super::list::whole_number;
 use crate::clock::Micros;
 
 const SECOND: Micros = 1_000_000;
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// §4.2.1: the most specific wins, and what is malformed counts as expired. `None`: the answer says nothing of it.
 pub fn own_lifetime(headers: &HeaderMap, allowed: &ResponseDirectives, now: Micros) -> Option<Micros> {
@@ -46,8 +49,19 @@ pub fn date_of(headers: &HeaderMap, name: &HeaderName) -> Option<Micros> {
 
 /// Any of the three forms of RFC 9110 §5.6.7.
 pub fn parse_date(text: &str) -> Option<Micros> {
-    let time: SystemTime = httpdate::parse_http_date(text).ok()?;
+    let time = httpdate::parse_http_date(text).ok().or_else(|| parse_loosely(text))?;
     time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_micros() as Micros)
+}
+
+/// §4.2: a cache reads names in whatever case. Nor has the day to fit the date, which says it all.
+fn parse_loosely(text: &str) -> Option<SystemTime> {
+    let text = text.to_ascii_uppercase();
+    let (day, rest) = text.split_at(text.find(|c: char| !c.is_ascii_alphabetic())?);
+    let names = DAYS.map(|name| if day.len() == 3 { &name[..3] } else { name });
+    names.iter().find(|name| name.eq_ignore_ascii_case(day))?;
+    let with_month = |rest: String, month: &&str| rest.replace(&month.to_ascii_uppercase(), month);
+    let rest = MONTHS.iter().fold(rest.to_owned(), with_month);
+    names.iter().find_map(|name| httpdate::parse_http_date(&format!("{name}{rest}")).ok())
 }
 
 /// As a header has it, to the second.
@@ -98,6 +112,42 @@ mod tests {
         }
         assert_eq!(lifetime(&[("expires", &date(10)), ("expires", &date(20))]), Some(0));
         assert_eq!(lifetime(&[("expires", &date(10)), ("expires", &date(10))]), Some(10));
+    }
+
+    #[test]
+    fn dates_are_read_in_all_forms_and_cases_and_nothing_else_is_one_rfc_9111_4_2() {
+        let expected = parse_date("Thu, 18 Aug 2050 02:01:18 GMT");
+        assert!(expected.is_some());
+        for same in [
+            "THU, 18 Aug 2050 02:01:18 GMT",
+            "Thu, 18 AUG 2050 02:01:18 GMT",
+            "thu, 18 aug 2050 02:01:18 gMT",
+            "Thursday, 18-Aug-50 02:01:18 GMT",
+            "THURSDAY, 18-aug-50 02:01:18 GMT",
+            "Thu Aug 18 02:01:18 2050",
+            "Mon Aug 18 02:01:18 2050",
+            "Mon, 18 Aug 2050 02:01:18 GMT",
+        ] {
+            assert_eq!(parse_date(same), expected, "{same}");
+        }
+        for bad in [
+            "Thu, 18 Aug 2050 02:01:18 UTC",
+            "Thu, 18 Aug 2050 02:01:18",
+            "Thu 18 Aug 2050 02:01:18 GMT",
+            "Thu, 18  Aug  2050 02:01:18 GMT",
+            "Thu, 18 Aug 2050 2:01:18 GMT",
+            "Thu, 18 Aug 2050 02.01.18 GMT",
+            "Thu, 18 Aug 50 02:01:18 GMT",
+            "Thu, 18 August 2050 02:01:18 GMT",
+            "Thursday, 18 Aug 2050 02:01:18 GMT",
+            "Day, 18 Aug 2050 02:01:18 GMT",
+            "Wed, 30 Feb 2050 02:01:18 GMT",
+            "18 Aug 2050 02:01:18 GMT",
+            "Thu, 18 Äug 2050 02:01:18 GMT",
+            "",
+        ] {
+            assert_eq!(parse_date(bad), None, "{bad}");
+        }
     }
 
     #[test]
