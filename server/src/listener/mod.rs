@@ -3,6 +3,7 @@
 mod accept;
 mod builder;
 pub mod callers;
+mod interim;
 pub mod peer;
 mod serve;
 mod tls;

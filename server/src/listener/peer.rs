@@ -8,10 +8,11 @@ use std::time::Instant;
 use http::header::{CONNECTION, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
+use super::interim::Interim;
 use super::wire::Fault;
 
 /// One connection, shared by the requests that come on it. Requests are counted from 1; 0 is none. All of it is used
-/// by one task at a time: the connection's.
+/// by one task at a time: the connection's; `interim` by those of upstreams too.
 #[derive(Debug)]
 pub struct Connection {
     pub address: SocketAddr,
@@ -26,6 +27,8 @@ pub struct Connection {
     /// The last request that was answered, and whether by a change of protocol.
     answered: AtomicU64,
     switched: AtomicU64,
+    /// What goes to the client before the next answer.
+    pub(super) interim: Interim,
 }
 
 /// Where one request came from.
@@ -53,6 +56,7 @@ impl Connection {
             body_of: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             switched: AtomicU64::new(0),
+            interim: Interim::default(),
         })
     }
 
@@ -88,6 +92,18 @@ impl Connection {
         }
     }
 
+    /// An interim answer to a request over HTTP/1.1, unless it has been answered.
+    pub fn interim(&self, number: u64, status: StatusCode, headers: &HeaderMap) {
+        if self.answered.load(Ordering::Relaxed) < number {
+            self.interim.push(status, headers);
+        }
+    }
+
+    /// Waits for the next of these; the connection's task, which it wakes, writes it.
+    pub async fn interim_pushed(&self) {
+        self.interim.pushed().await;
+    }
+
     /// Whether that request was answered by a change of protocol; `None` if there is no answer yet.
     pub(super) fn has_switched(&self, number: u64) -> Option<bool> {
         if self.answered.load(Ordering::Relaxed) < number {
@@ -112,6 +128,16 @@ mod tests {
         let (first, second) = (connection.request(), connection.request());
         connection.body_is_under_way(second.number);
         assert_eq!((closes(first.number), closes(second.number)), (false, true));
+    }
+
+    #[test]
+    fn what_comes_after_the_answer_is_no_interim_answer() {
+        let connection = Connection::new(SocketAddr::from(([127, 0, 0, 1], 1)), false);
+        connection.answer(1, StatusCode::OK, &mut HeaderMap::new());
+        connection.interim(1, StatusCode::EARLY_HINTS, &HeaderMap::new());
+        assert!(connection.interim.take().is_empty());
+        connection.interim(2, StatusCode::EARLY_HINTS, &HeaderMap::new());
+        assert!(!connection.interim.take().is_empty());
     }
 
     #[test]

@@ -40,13 +40,26 @@ pub struct Wire<S> {
     /// For a head from its first byte, and for the first byte of all.
     head_timeout: Duration,
     timer: Option<Pin<Box<Sleep>>>,
+    /// Interim answers that are being written.
+    interim: Vec<u8>,
+    /// hyper has handed over all that it had.
+    is_flushed: bool,
     is_shut: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     pub fn new(socket: S, connection: Arc<Connection>, head_timeout: Duration) -> Wire<S> {
-        let (input, ready) = (Input::default(), Vec::new());
-        Wire { socket, connection, input, ready, head_timeout, timer: None, is_shut: false }
+        Wire {
+            socket,
+            connection,
+            input: Input::default(),
+            ready: Vec::new(),
+            head_timeout,
+            timer: None,
+            interim: Vec::new(),
+            is_flushed: true,
+            is_shut: false,
+        }
     }
 
     /// What the answer to a request for an upgrade decides.
@@ -118,6 +131,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Poll::Ready(Ok(true))
     }
 
+    /// Before an answer begins. What would come into the midst of the one before is left out.
+    fn poll_interim(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let waiting = self.connection.interim.take();
+        if self.is_flushed {
+            self.interim.extend(waiting);
+        }
+        while !self.interim.is_empty() {
+            let written = ready!(Pin::new(&mut self.socket).poll_write(cx, &self.interim))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.interim.drain(..written);
+        }
+        Poll::Ready(Ok(()))
+    }
+
     /// Reads what comes without looking at it, until the client has closed too.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
@@ -170,10 +199,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Read for Wire<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Write for Wire<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_interim(cx))?;
+        self.is_flushed = false;
         Pin::new(&mut self.socket).poll_write(cx, buf)
     }
 
+    /// hyper calls this when it has written all that it had, and whenever it has nothing else to do.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.is_flushed = true;
+        ready!(self.poll_interim(cx))?;
         Pin::new(&mut self.socket).poll_flush(cx)
     }
 
@@ -197,6 +231,55 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Write for Wire<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_interim(cx))?;
+        self.is_flushed = false;
         Pin::new(&mut self.socket).poll_write_vectored(cx, bufs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::net::SocketAddr;
+
+    use http::{HeaderMap, StatusCode};
+    use tokio::io::{AsyncReadExt, DuplexStream, duplex};
+
+    use super::*;
+
+    async fn write(wire: &mut Wire<DuplexStream>, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let written = poll_fn(|cx| Pin::new(&mut *wire).poll_write(cx, bytes)).await;
+            bytes = &bytes[written.expect("somebody reads")..];
+        }
+    }
+
+    async fn flush(wire: &mut Wire<DuplexStream>) {
+        poll_fn(|cx| Pin::new(&mut *wire).poll_flush(cx)).await.expect("somebody reads");
+    }
+
+    #[tokio::test]
+    async fn an_interim_answer_goes_between_two_answers_and_never_into_one() {
+        // So narrow that everything takes several turns.
+        let (socket, mut client) = duplex(4);
+        let connection = Connection::new(SocketAddr::from(([127, 0, 0, 1], 1)), false);
+        let mut wire = Wire::new(socket, connection.clone(), LINGER);
+        let early = || connection.interim(1, StatusCode::PROCESSING, &HeaderMap::new());
+        let says = async move {
+            write(&mut wire, b"one, ").await;
+            early();
+            write(&mut wire, b"its end; ").await;
+            flush(&mut wire).await;
+            early();
+            write(&mut wire, b"two; ").await;
+            flush(&mut wire).await;
+            early();
+            flush(&mut wire).await;
+        };
+        let mut heard = String::new();
+        let (_, read) = tokio::join!(says, client.read_to_string(&mut heard));
+        read.expect("text");
+        let early = "HTTP/1.1 102 Processing\r\n\r\n";
+        assert_eq!(heard, format!("one, its end; {early}two; {early}"));
     }
 }

@@ -41,6 +41,14 @@ pub fn tidy(parts: &mut Parts) {
     }
 }
 
+/// The same for an answer before the answer, which has no body (RFC 9110 §8.6).
+pub fn tidy_interim(headers: &mut HeaderMap) {
+    request::remove_hop_by_hop(headers);
+    request::remove_toll(headers);
+    cookies::refuse_session(headers);
+    headers.remove(header::CONTENT_LENGTH);
+}
+
 /// RFC 9110 §6.5.1: fields that frame, route or authenticate have no place after a body, Toll's own none at all.
 fn tidy_trailers(trailers: &mut HeaderMap) {
     request::remove_hop_by_hop(trailers);

@@ -9,6 +9,7 @@ use http::{Request, Response, Uri, Version};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 
+use super::interim::Client;
 use super::pool::{Kind, Lease, Pool, Wish};
 use super::upload::Progress;
 use crate::body::Body;
@@ -37,6 +38,8 @@ pub struct Exchange<'e> {
     /// From the last byte of the request to the head of the answer.
     pub timeout: Duration,
     pub progress: Progress,
+    /// Who gets interim answers.
+    pub client: Option<Client>,
 }
 
 type Sent = Result<Response<Incoming>, TrySendError<Request<Body>>>;
@@ -79,7 +82,9 @@ impl Exchange<'_> {
         match &mut lease.kind {
             Kind::Http1(connection) => {
                 connection.watch.begin();
-                let response = connection.sender.try_send_request(origin_form(request, self.target));
+                let mut request = origin_form(request, self.target);
+                self.client.iter().for_each(|client| client.hears(&mut request));
+                let response = connection.sender.try_send_request(request);
                 self.head_in_time(response).await
             }
             Kind::Http2(sender) => {
@@ -87,6 +92,14 @@ impl Exchange<'_> {
                 self.head_in_time(response).await
             }
             Kind::Gone => None,
+        }
+    }
+
+    /// Wakes the client's connection, for it to write an interim answer.
+    async fn interim(&self) {
+        match &self.client {
+            Some(client) => client.has_heard().await,
+            None => std::future::pending().await,
         }
     }
 
@@ -99,6 +112,7 @@ impl Exchange<'_> {
             tokio::select! {
                 biased;
                 done = &mut response => return Some(done),
+                () = self.interim() => {}
                 () = tokio::time::sleep_until(deadline.into()) => {
                     let later = self.progress.last() + self.timeout;
                     if later <= Instant::now() {

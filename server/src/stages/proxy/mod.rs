@@ -9,6 +9,7 @@ mod downstream;
 mod exchange;
 mod forwarded;
 pub mod health;
+mod interim;
 mod judge;
 mod pool;
 mod request;
@@ -36,6 +37,7 @@ use crate::refusal::Refusal;
 use crate::stages::breaker::{Call, Failure, Pass};
 use downstream::Held;
 use exchange::Broken;
+use interim::Client;
 use pool::Pools;
 pub use request::remove_hop_by_hop;
 use targets::{Answered, Targets};
@@ -79,6 +81,7 @@ impl Serve<Pass> for ProxyStage {
         let upgrade = upgrade.map(|protocols| (hyper::upgrade::on(&mut request), protocols));
         let takes_trailers = takes_trailers(request.headers());
         let (mut parts, body) = request.into_parts();
+        let client = Client::of(&routed.arrived.peer, parts.version);
         let trusted = &settings.trusted_proxies;
         request::prepare(
             &mut parts,
@@ -102,7 +105,7 @@ impl Serve<Pass> for ProxyStage {
         };
         let head = request::Head { parts, path: routed.upstream_path };
         let only_http1 = upgrade.is_some();
-        let targets = Targets { pools: &self.pools, upstream: &upstream, head: &head, only_http1 };
+        let targets = Targets { pools: &self.pools, upstream: &upstream, head: &head, only_http1, client };
         let (result, upload) = targets.ask(upload, &mut entry).await;
         entry.record.bytes_in = upload.bytes();
         match result {

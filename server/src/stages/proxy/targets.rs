@@ -6,6 +6,7 @@ use http::{Method, Response};
 use hyper::body::Incoming;
 
 use super::exchange::{Broken, Exchange};
+use super::interim::Client;
 use super::pool::{Lease, Pools, Wish};
 use super::request::Head;
 use super::upload::Upload;
@@ -25,6 +26,7 @@ pub struct Targets<'t> {
     pub upstream: &'t Upstream,
     pub head: &'t Head,
     pub only_http1: bool,
+    pub client: Option<Client>,
 }
 
 impl Targets<'_> {
@@ -77,6 +79,7 @@ impl Targets<'_> {
             connect_timeout: self.upstream.connect_timeout,
             timeout: self.upstream.timeout,
             progress: upload.progress(),
+            client: self.client.clone(),
         };
         let result = exchange.run(request, entry).await;
         (result.map(|(response, lease)| Answered { response, lease, in_flight }), upload)

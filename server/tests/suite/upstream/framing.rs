@@ -141,20 +141,6 @@ async fn head_has_no_body_but_its_length() {
     assert!(all.contains("content-length: 5\r\n") && all.ends_with("\r\n\r\n"), "{all}");
 }
 
-/// RFC 9110 §15.2: interim answers of the upstream are Toll's own affair.
-#[tokio::test(flavor = "multi_thread")]
-async fn interim_answers_are_swallowed() {
-    let origin = Scripted::says(
-        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n\
-          HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-    )
-    .await;
-    let bench = Bench::new(&[origin.url()], PATIENT, PLAIN).await;
-    let answer = bench.get("/api/x").await;
-    assert_eq!((answer.status(), answer.text()), (200, "ok"));
-    assert_eq!(answer.header("link"), None);
-}
-
 /// RFC 9112 §9.3: the upstream need not have read the request to answer it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_final_answer_before_the_end_of_the_request_is_passed_on_and_ends_the_connection() {

@@ -7,6 +7,7 @@ mod faults;
 mod framing;
 mod headers;
 mod http2;
+mod interim;
 mod raw;
 mod reuse;
 mod streaming;
