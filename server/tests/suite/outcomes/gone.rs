@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
-use sqlx::Executor;
+use sqlx::{AssertSqlSafe, Executor};
 
 use super::Driven;
 use super::everywhere::{Ending, assert_told};
@@ -16,11 +16,13 @@ pub const DRIVEN: &[Driven] =
 
 const GONE: Outcome = Outcome::ClientGone;
 
-/// Waits until a statement of the gateway waits for a lock that the test holds.
-async fn until_blocked(house: &House) {
+/// Waits until a statement of the gateway waits for a table that the test has locked.
+async fn until_blocked(house: &House, table: &str) {
     let deadline = Instant::now() + PATIENCE;
-    let blocked = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    while sqlx::query_scalar::<_, i64>(blocked).fetch_one(&house.toll.db.pool).await.unwrap() == 0 {
+    let blocked = "select count(*) from pg_locks where relation = to_regclass($1) and not granted
+        and database = (select oid from pg_database where datname = current_database())";
+    while sqlx::query_scalar::<_, i64>(blocked).bind(table).fetch_one(&house.toll.db.pool).await.unwrap() == 0
+    {
         assert!(Instant::now() < deadline, "nobody waits for the lock");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
@@ -34,12 +36,12 @@ async fn until_nobody_is_inside(house: &House) {
     }
 }
 
-/// A client leaves while the gateway's statement waits for `lock`.
-async fn leave_behind(house: &House, lock: &'static str) {
+/// A client leaves while the gateway's statement waits for a table that is locked in a mode.
+async fn leave_behind(house: &House, table: &str, mode: &str) {
     let mut holder = house.connection().await;
-    holder.execute(lock).await.unwrap();
+    holder.execute(AssertSqlSafe(format!("begin; lock table {table} in {mode} mode"))).await.unwrap();
     let client = house.begin("GET", "/orders/7", &[], "").await;
-    until_blocked(house).await;
+    until_blocked(house, table).await;
     drop(client);
     until_nobody_is_inside(house).await;
     holder.execute("rollback").await.unwrap();
@@ -48,14 +50,14 @@ async fn leave_behind(house: &House, lock: &'static str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_leaves_while_its_key_is_looked_up_is_gone_at_the_key_stage() {
     let house = House::open().await;
-    leave_behind(&house, "begin; lock table api_key in access exclusive mode").await;
+    leave_behind(&house, "api_key", "access exclusive").await;
     house.in_the_books(Ending::early(Stage::Key, GONE)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_leaves_while_it_waits_for_a_token_is_gone_at_the_quota_stage() {
     let house = House::open().await;
-    leave_behind(&house, "begin; lock table bucket in exclusive mode").await;
+    leave_behind(&house, "bucket", "exclusive").await;
     house.in_the_books(Ending::early(Stage::Quota, GONE)).await;
 }
 
