@@ -1,8 +1,8 @@
 // The first operator's way in: the link that `toll serve` prints, a password, the overview.
 import { expect, invitation, pictures, test, url } from '../support/page.mjs';
+import { accept, password } from '../support/people.mjs';
 
 const email = 'ada@example.com';
-const password = 'nine lives are enough';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -16,9 +16,7 @@ test('a stranger is shown the door, and led back afterwards', async ({ page }) =
 test('the printed link makes the first operator, once', async ({ page }) => {
   await page.goto(invitation());
   await pictures(page, 'invite');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Create account' }).click();
+  await accept(page, invitation(), email);
   await expect(page).toHaveURL(url('/ops'));
   await expect(page.locator('.books').getByRole('rowheader', { name: 'Arrived' })).toBeVisible();
   await page.context().storageState({ path: 'artefacts/ops.json' });

@@ -1,5 +1,5 @@
 // /ops/audit: whether the books agree, and who changed what.
-import { declare } from '../support/catalog.mjs';
+import { declare } from '../support/toll.mjs';
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 test.beforeAll(() => {

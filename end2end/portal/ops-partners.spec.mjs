@@ -1,5 +1,5 @@
 // /ops/partners: creating a partner, inviting its people, suspending it.
-import { declare, newKey } from '../support/catalog.mjs';
+import { declare, newKey } from '../support/toll.mjs';
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 test.describe.configure({ mode: 'serial' });

@@ -1,5 +1,5 @@
 // /ops/routes: making, changing and switching a route.
-import { declare } from '../support/catalog.mjs';
+import { declare } from '../support/toll.mjs';
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 test.describe.configure({ mode: 'serial' });

@@ -1,6 +1,7 @@
 // /portal/keys: a partner makes, rotates, renames and revokes keys; a key is shown once.
 import { expect, pictures, test, url } from '../support/page.mjs';
-import { arrive, openShop } from '../support/shop.mjs';
+import { arrive } from '../support/people.mjs';
+import { openShop } from '../support/shop.mjs';
 
 test.describe.configure({ mode: 'serial' });
 test.use({ storageState: { cookies: [], origins: [] }, permissions: ['clipboard-read', 'clipboard-write'] });

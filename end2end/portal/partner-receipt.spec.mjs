@@ -1,6 +1,8 @@
 // /portal, /portal/requests, /r/<id> and /portal/docs of a partner that is refused: what, why, and what to do.
 import { expect, pictures, test, url } from '../support/page.mjs';
-import { arrive, openShop, toll } from '../support/shop.mjs';
+import { arrive } from '../support/people.mjs';
+import { openShop } from '../support/shop.mjs';
+import { newKey } from '../support/toll.mjs';
 
 test.describe.configure({ mode: 'serial' });
 test.use({ storageState: { cookies: [], origins: [] } });
@@ -11,7 +13,7 @@ let key;
 let refused;
 test.beforeAll(async ({ browser, request }) => {
   shop = await openShop('narrow', { partners: ['eager', 'other'], capacity: 2, refill: 0.01 });
-  key = toll('keys', 'create', '--partner', 'eager', '--name', 'Loop');
+  key = newKey('eager', 'Loop');
   for (let n = 0; n < 6; n += 1) {
     refused = await request.get(url('/api/narrow/7'), { headers: { 'x-api-key': key } });
   }

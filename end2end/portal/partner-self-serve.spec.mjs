@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import { expect, pictures, test, url } from '../support/page.mjs';
-import { arrive, openShop, password, toll } from '../support/shop.mjs';
+import { arrive, password } from '../support/people.mjs';
+import { openShop } from '../support/shop.mjs';
+import { resetLink } from '../support/toll.mjs';
 
 test.use({ storageState: { cookies: [], origins: [] }, permissions: ['clipboard-read', 'clipboard-write'] });
 
@@ -68,7 +70,7 @@ test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false });
 
   test('a colleague is invited by a link, and a lost password is set anew by one', async ({ page, browser }) => {
-    await arrive(page, 'novice', 'carol@novice.example');
+    await arrive(page, 'novice', { email: 'carol@novice.example' });
     await page.getByRole('link', { name: 'People' }).click();
     await page.getByLabel('E-mail').fill('dave@novice.example');
     await page.getByRole('button', { name: 'Make a link' }).click();
@@ -83,7 +85,7 @@ test.describe('without scripts', () => {
     await dave.getByRole('button', { name: 'Create account' }).click();
     await expect(dave).toHaveURL(url('/portal'));
 
-    await dave.goto(toll('users', 'reset', '--email', 'dave@novice.example'));
+    await dave.goto(resetLink('dave@novice.example'));
     await dave.getByLabel('New password').fill('short but kept');
     await dave.getByRole('button', { name: 'Set password' }).click();
     await expect(dave).toHaveURL(url('/portal'));
@@ -92,9 +94,9 @@ test.describe('without scripts', () => {
 });
 
 test('people and reset pages are handsome and accessible', async ({ page }) => {
-  await arrive(page, 'novice', 'erin@novice.example');
+  await arrive(page, 'novice', { email: 'erin@novice.example' });
   await page.goto(url('/portal/people'));
   await pictures(page, 'people');
-  await page.goto(toll('users', 'reset', '--email', 'erin@novice.example'));
+  await page.goto(resetLink('erin@novice.example'));
   await pictures(page, 'reset');
 });

@@ -1,5 +1,5 @@
 // /ops/requests: the log, newest first, by filters that are in the URL.
-import { demo } from '../support/demo.mjs';
+import { demo } from '../support/toll.mjs';
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 test.describe.configure({ mode: 'serial' });

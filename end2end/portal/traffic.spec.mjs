@@ -1,5 +1,5 @@
 // Traffic over time, and views that one takes along: charts, links, pictures, numbers.
-import { demo } from '../support/demo.mjs';
+import { demo } from '../support/toll.mjs';
 import { expect, test, url } from '../support/page.mjs';
 
 test.describe.configure({ mode: 'serial' });

@@ -1,5 +1,5 @@
 // /ops/upstreams: doors, shut by failures and by hand.
-import { demo } from '../support/demo.mjs';
+import { demo } from '../support/toll.mjs';
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 test.describe.configure({ mode: 'serial' });

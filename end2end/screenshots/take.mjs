@@ -1,17 +1,15 @@
 // Takes the README's pictures: `make screenshots`. A server of its own, `toll demo`, and stills of what a customer would look
 // at: absolute windows, as the Snapshot link of a page makes them.
 import { chromium } from '@playwright/test';
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { demo } from '../support/demo.mjs';
+import { accept } from '../support/people.mjs';
 import { startToll } from '../support/server.mjs';
+import { demo, invite } from '../support/toll.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const root = resolve(here, '../..');
-const password = 'nine lives are enough';
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 
@@ -21,7 +19,7 @@ try {
   const ops = await signedIn(toll.invitation, 'ada@example.com');
   const began = Date.now();
   demo({ backfill: '24h', seconds: Number(process.env.DEMO_SECONDS ?? 60), env: toll.env });
-  const partner = await signedIn(invite('hasty'), 'hal@hasty.example');
+  const partner = await signedIn(invite('hasty', 'hal@hasty.example', toll.env));
   // Stills of what the demo says has happened: the hour in which `hasty` began to loop, the six in which `billing` was out.
   const still = (hours, ago) => `from=${minute(began, ago + hours)}&to=${minute(began, ago)}&live=off`;
   const hour = still(1, 1.6);
@@ -45,22 +43,10 @@ function minute(at, hours) {
   return `${new Date(at - hours * 3_600_000).toISOString().slice(0, 16)}Z`;
 }
 
-/// A one-time link for somebody of a partner.
-function invite(slug) {
-  const command = ['users', 'invite', '--email', `hal@${slug}.example`, '--role', 'partner', '--partner', slug];
-  const said = execFileSync(join(root, 'target/release/toll'), command, { cwd: root, env: toll.env, encoding: 'utf8' });
-  return said.match(/https?:\S+\/invite\/[0-9a-f]{64}/)[0];
-}
-
 async function signedIn(link, email) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5, reducedMotion: 'reduce', colorScheme: 'light', timezoneId: 'UTC' });
   const page = await context.newPage();
-  await page.goto(link);
-  const mail = page.getByLabel('E-mail');
-  if (await mail.count()) await mail.fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Create account' }).click();
-  await page.waitForURL(/\/(ops|portal)/);
+  await accept(page, link, email);
   return page;
 }
 

@@ -3,11 +3,9 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const binary = process.env.TOLL_BIN ?? join(root, 'target/release/toll');
+import { binary, root } from './toll.mjs';
 
 export function freePort() {
   return new Promise((done, failed) => {
