@@ -4,6 +4,8 @@ use leptos::server_fn::codec::JsonEncoding;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
+use crate::domain::numbers::count;
+
 /// Why a server function did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Error {
@@ -16,7 +18,7 @@ pub enum Error {
     /// What was sent cannot be taken; the text says what to change.
     #[error("{0}")]
     Invalid(String),
-    #[error("Too many attempts. Wait {minutes} minutes and try again.")]
+    #[error("Too many attempts. Wait {} and try again.", count(u64::from(*.minutes), "minute"))]
     TooManyAttempts { minutes: u32 },
     /// The browser could not reach Toll.
     #[error("Toll cannot be reached.")]

@@ -6,6 +6,7 @@ use sqlx::postgres::types::PgInterval;
 use time::Duration;
 
 use crate::changes::{self, By, What};
+use crate::domain::numbers::count;
 
 /// What is done to a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +73,8 @@ pub async fn by_hand(
 }
 
 fn words(hold: Duration) -> String {
-    match (hold.whole_hours(), hold.whole_minutes()) {
-        (0, 1) => "a minute".into(),
-        (0, minutes) => format!("{minutes} minutes"),
-        (1, _) => "an hour".into(),
-        (hours, _) => format!("{hours} hours"),
+    match hold.whole_hours() {
+        0 => count(hold.whole_minutes() as u64, "minute"),
+        hours => count(hours as u64, "hour"),
     }
 }

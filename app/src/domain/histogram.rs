@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::numbers::grouped;
+
 /// Upper bounds of the first eight buckets in milliseconds, inclusive; the ninth holds what is above.
 pub const BOUNDS_MS: [u32; 8] = [5, 10, 25, 50, 100, 250, 1000, 5000];
 
@@ -69,7 +71,11 @@ impl Percentile {
     /// "100–250 ms, about 180" or "over 5 s".
     pub fn words(&self) -> String {
         match self.high {
-            Some(high) => format!("{}–{} ms, about {:.0}", self.low, high, self.estimate),
+            Some(high) => {
+                let [low, high, about] =
+                    [self.low, high, self.estimate.round() as u32].map(|ms| grouped(ms.into()));
+                format!("{low}–{high} ms, about {about}")
+            }
             None => format!("over {} s", self.low / 1000),
         }
     }

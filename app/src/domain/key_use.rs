@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 
 use super::api_key::ApiKey;
 use super::moment::ago;
+use super::numbers::{count, grouped};
 use super::stage::Stage;
 
 /// Days that a sparkline shows, today included.
@@ -69,10 +70,9 @@ impl KeyUse {
         if total == 0 {
             return "no requests in 30 days".into();
         }
-        let grouped = super::numbers::grouped;
         let mut words = format!(
-            "{} requests in 30 days, {} reached the upstream",
-            grouped(total),
+            "{} in 30 days, {} reached the upstream",
+            count(total, "request"),
             grouped(by_end(ENDS - 1))
         );
         for stage in Stage::ALL {

@@ -2,6 +2,8 @@
 
 use time::{Duration, OffsetDateTime};
 
+use super::numbers::{count, grouped};
+
 /// From when on an end is told as "in 3 days" rather than by its date.
 const SOON: Duration = Duration::days(7);
 
@@ -55,10 +57,7 @@ fn whole(span: Duration) -> String {
     let seconds = span.whole_seconds().max(1);
     let units = [("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)];
     let (name, size) = units.into_iter().find(|(_, size)| seconds >= *size).unwrap_or(("second", 1));
-    match seconds / size {
-        1 => format!("1 {name}"),
-        n => format!("{n} {name}s"),
-    }
+    count((seconds / size) as u64, name)
 }
 
 /// A wait as a header's reader says it: "80 ms", "9 s", "2 min 5 s", "1 h 30 min".
@@ -73,7 +72,7 @@ pub fn wait(milliseconds: i64) -> String {
         1..120 => format!("{seconds} s"),
         120..7_200 => with(seconds / 60, "min", seconds % 60, "s"),
         7_200..172_800 => with(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => format!("{} days", seconds / 86_400),
+        _ => count((seconds / 86_400) as u64, "day"),
     }
 }
 
@@ -82,7 +81,7 @@ pub fn milliseconds(micros: i64) -> String {
     match micros {
         ..10_000 => format!("{:.2} ms", micros as f64 / 1000.0),
         10_000..100_000 => format!("{:.1} ms", micros as f64 / 1000.0),
-        _ => format!("{} ms", super::numbers::grouped((micros / 1000) as u64)),
+        _ => format!("{} ms", grouped((micros / 1000) as u64)),
     }
 }
 

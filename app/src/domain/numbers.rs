@@ -17,6 +17,47 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// "1 request", "312 requests": so many of what is called `one`.
+pub fn count(n: u64, one: &str) -> String {
+    match n {
+        1 => format!("1 {one}"),
+        _ => format!("{} {one}s", grouped(n)),
+    }
+}
+
+/// "3 of 5 routes", "All 5 routes", "The one route": how many of all are meant, at the beginning of a sentence.
+pub fn so_many_of(some: u64, all: u64, one: &str) -> String {
+    match (some == all, all) {
+        (true, 1) => format!("The one {one}"),
+        (true, _) => format!("All {}", count(all, one)),
+        (false, _) => format!("{} of {}", grouped(some), count(all, one)),
+    }
+}
+
+/// The verb that follows a number.
+pub fn were(n: u64) -> &'static str {
+    if n == 1 { "was" } else { "were" }
+}
+
+/// With a number and its unit on one line, however the text is broken: "77 %", "9 min 32 s".
+pub fn unbroken(text: &str) -> String {
+    let (mut kept, mut is_first) = (String::with_capacity(text.len()), true);
+    for word in text.split(' ') {
+        let is_unit =
+            ["%", "ms", "s", "min", "h", "d"].contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        if !is_first {
+            kept.push(if is_unit && kept.ends_with(|last: char| last.is_ascii_digit()) {
+                '\u{a0}'
+            } else {
+                ' '
+            });
+        }
+        kept.push_str(word);
+        is_first = false;
+    }
+    kept
+}
+
 /// The share of `n` in `of`, in per cent with one decimal. What is there is never "0 %", what is missing never "100 %".
 pub fn percent(n: u64, of: u64) -> String {
     if n == 0 || of == 0 {
@@ -113,6 +154,23 @@ mod tests {
     fn thousands_are_grouped() {
         let grouped: Vec<_> = [0, 999, 1_000, 9_806, 1_234_567].into_iter().map(grouped).collect();
         assert_eq!(grouped, ["0", "999", "1,000", "9,806", "1,234,567"]);
+    }
+
+    #[test]
+    fn one_is_counted_in_the_singular() {
+        assert_eq!(
+            [0, 1, 2, 1_240].map(|n| count(n, "call")),
+            ["0 calls", "1 call", "2 calls", "1,240 calls"]
+        );
+        assert_eq!([0, 1, 2].map(were), ["were", "was", "were"]);
+        let some = [(1, 5), (5, 5), (1, 1), (0, 1)].map(|(some, all)| so_many_of(some, all, "route"));
+        assert_eq!(some, ["1 of 5 routes", "All 5 routes", "The one route", "0 of 1 route"]);
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit_beside_it() {
+        assert_eq!(unbroken("77 % (60.0 %): 9 min 32 s."), "77\u{a0}% (60.0\u{a0}%): 9\u{a0}min 32\u{a0}s.");
+        assert_eq!(unbroken(" 2 hits in a s"), " 2 hits in a s");
     }
 
     #[test]

@@ -94,10 +94,15 @@ impl OverTime {
         self.points[point][stage.index()] as f64 / minutes.max(1.0)
     }
 
+    /// Requests a minute of the busiest step.
+    pub fn highest(&self) -> f64 {
+        let all = |point| Stage::ALL.map(|stage| self.rate(point, stage)).iter().sum();
+        (0..self.points.len()).map(all).fold(0.0, f64::max)
+    }
+
     /// Where an axis may end: a round number of requests a minute, above all steps.
     pub fn top(&self) -> f64 {
-        let all = |point| Stage::ALL.map(|stage| self.rate(point, stage)).iter().sum();
-        let highest = (0..self.points.len()).map(all).fold(1.0, f64::max);
+        let highest = self.highest().max(1.0);
         let ten = 10f64.powf(highest.log10().floor());
         let round = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0].into_iter();
         round.map(|factor| factor * ten).find(|top| *top >= highest - 1e-9).unwrap_or(highest)

@@ -46,12 +46,16 @@ impl Quota {
 pub fn terms(capacity: u32, refill_per_second: f64) -> String {
     let more = if refill_per_second <= 0.0 {
         "and no more after that".to_owned()
-    } else if refill_per_second == 1.0 {
-        "one more each second".to_owned()
-    } else if refill_per_second > 1.0 {
-        format!("{} more each second", short(refill_per_second))
+    } else if refill_per_second >= 1.0 {
+        match short(refill_per_second).as_str() {
+            "1" => "one more each second".to_owned(),
+            several => format!("{several} more each second"),
+        }
     } else {
-        format!("one more every {} seconds", short(1.0 / refill_per_second))
+        match short(1.0 / refill_per_second).as_str() {
+            "1" => "one more each second".to_owned(),
+            several => format!("one more every {several} seconds"),
+        }
     };
     format!("{} at once, {more}", super::numbers::grouped(u64::from(capacity)))
 }

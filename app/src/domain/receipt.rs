@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::cache_miss::CacheMiss;
 use super::moment::{date, wait};
-use super::numbers::grouped;
+use super::numbers::{count, grouped};
 use super::outcome::Outcome;
 use super::quota;
 use super::stage::Stage;
@@ -55,7 +55,9 @@ pub struct Receipt {
 
 /// What the catalog says of the route now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(sqlx::FromRow))]
 pub struct RouteTerms {
+    #[cfg_attr(feature = "ssr", sqlx(rename = "route"))]
     pub name: String,
     pub is_public: bool,
     /// Absent: all.
@@ -69,10 +71,13 @@ pub struct RouteTerms {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(sqlx::FromRow))]
 pub struct KeyTerms {
+    #[cfg_attr(feature = "ssr", sqlx(rename = "key"))]
     pub name: String,
     pub start: String,
     /// Absent: all of its plan.
+    #[cfg_attr(feature = "ssr", sqlx(rename = "key_routes"))]
     pub routes: Option<Vec<String>>,
     #[serde(with = "time::serde::rfc3339::option")]
     pub expires_at: Option<OffsetDateTime>,
@@ -81,8 +86,11 @@ pub struct KeyTerms {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ssr", derive(sqlx::FromRow))]
 pub struct PlanTerms {
+    #[cfg_attr(feature = "ssr", sqlx(rename = "plan"))]
     pub name: String,
+    #[cfg_attr(feature = "ssr", sqlx(try_from = "i32"))]
     pub capacity: u32,
     pub refill_per_second: f64,
 }
@@ -193,7 +201,7 @@ impl Receipt {
                 format!("{} takes {methods}; this was {}.", route.name, self.method)
             }
             Outcome::BodyTooLarge => {
-                format!("{} takes bodies of up to {} bytes.", route?.name, grouped(route?.body_limit? as u64))
+                format!("{} takes bodies of up to {}.", route?.name, count(route?.body_limit? as u64, "byte"))
             }
             Outcome::KeyRevoked => format!("{} was revoked on {}.", key?.full(), date(key?.revoked_at?)),
             Outcome::KeyExpired => format!("{} expired on {}.", key?.full(), date(key?.expires_at?)),
@@ -215,8 +223,8 @@ impl Receipt {
                 format!("Plan {}: {terms}. The bucket held {held}, and a request takes 1.{early}", plan?.name)
             }
             Outcome::BreakerOpen => format!(
-                "The breaker opens after {} failures within {}, and stays shut for {}.",
-                route?.breaker_failures,
+                "The breaker opens after {} within {}, and stays shut for {}.",
+                count(route?.breaker_failures as u64, "failure"),
                 wait(route?.breaker_window_ms),
                 wait(route?.breaker_open_ms)
             ),

@@ -11,6 +11,7 @@ use super::state::{self, State};
 use super::{Kind, Manifest, write};
 use crate::announce::{self, announce};
 use crate::changes::{self, By, What};
+use crate::domain::numbers::count;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
@@ -25,7 +26,7 @@ pub struct Options<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// In the order of lines.
-    #[error("the file is wrong in {} places", .0.len())]
+    #[error("the file is wrong in {}", count(.0.len() as u64, "place"))]
     Wrong(Vec<Problem>),
     #[error(transparent)]
     Database(#[from] sqlx::Error),

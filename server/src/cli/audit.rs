@@ -5,10 +5,11 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use app::books::audit::{Audit, Difference, Life, audit};
+use app::domain::numbers::grouped;
 use clap::Args;
 use sqlx::PgPool;
 
-use super::funnel::{number, time};
+use super::funnel::time;
 use super::window::WindowArgs;
 
 /// Recount arrivals at the door, rollups and raw log; exit 0 only if all agree
@@ -43,7 +44,7 @@ fn report(audit: &Audit) -> String {
         ("rows of the log", audit.log),
     ];
     for (what, count) in counts {
-        let _ = writeln!(text, "{what:<20}{:>14}", number(count.unsigned_abs()));
+        let _ = writeln!(text, "{what:<20}{:>14}", grouped(count.unsigned_abs()));
     }
     text.push('\n');
     for node in &audit.nodes {

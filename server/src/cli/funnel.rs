@@ -8,6 +8,7 @@ use anyhow::Context;
 use app::books::{self, Filter};
 use app::domain::funnel::Funnel;
 use app::domain::histogram::Percentile;
+use app::domain::numbers::grouped;
 use app::domain::outcome::Outcome;
 use clap::Args;
 use sqlx::PgPool;
@@ -67,17 +68,17 @@ fn no(what: &str, name: &str) -> String {
 
 /// The subtraction, for people.
 pub(super) fn table(funnel: &Funnel) -> String {
-    let mut lines = vec![("arrived".to_owned(), number(funnel.arrived))];
+    let mut lines = vec![("arrived".to_owned(), grouped(funnel.arrived))];
     for stage in &funnel.stages {
-        lines.push((format!("− {}", stage.stage.name()), number(stage.stopped)));
+        lines.push((format!("− {}", stage.stage.name()), grouped(stage.stopped)));
         for (name, count) in funnel.stopped_by(stage.stage) {
-            lines.push((format!("    {name}"), format!("({})", number(count))));
+            lines.push((format!("    {name}"), format!("({})", grouped(count))));
         }
     }
     if let Some(in_flight) = funnel.in_flight {
-        lines.push(("− in flight".into(), number(in_flight)));
+        lines.push(("− in flight".into(), grouped(in_flight)));
     }
-    lines.push(("= reached upstream".into(), number(funnel.reached_upstream)));
+    lines.push(("= reached upstream".into(), grouped(funnel.reached_upstream)));
     let s = &funnel.statuses;
     let classes = [
         ("1xx", s.informational),
@@ -88,13 +89,13 @@ pub(super) fn table(funnel: &Funnel) -> String {
         ("no answer", s.no_answer),
     ];
     for (class, count) in classes.into_iter().filter(|(_, count)| *count > 0) {
-        lines.push((format!("    {class}"), format!("({})", number(count))));
+        lines.push((format!("    {class}"), format!("({})", grouped(count))));
     }
     // The same requests once more, where they did not all end well.
     let otherwise = funnel.reached_outcomes.iter().filter(|(name, _)| *name != Outcome::Forwarded.name());
     for (n, (name, count)) in otherwise.enumerate() {
         let name = if n == 0 { format!("    of these {name}") } else { format!("             {name}") };
-        lines.push((name, format!("({})", number(*count))));
+        lines.push((name, format!("({})", grouped(*count))));
     }
     // Always there: that it is 0 is what the books are for.
     if let Some(unaccounted) = funnel.unaccounted {
@@ -109,9 +110,9 @@ pub(super) fn table(funnel: &Funnel) -> String {
         let width = numbers + 3 - bracket;
         let _ = writeln!(text, "{label:labels$}{count:>width$}");
     }
-    let _ = writeln!(text, "\nupstream calls {}", number(funnel.upstream_calls));
+    let _ = writeln!(text, "\nupstream calls {}", grouped(funnel.upstream_calls));
     if funnel.metered_locally > 0 {
-        let _ = writeln!(text, "metered locally {}", number(funnel.metered_locally));
+        let _ = writeln!(text, "metered locally {}", grouped(funnel.metered_locally));
     }
     for (name, percentile) in
         [("p50", &funnel.latency.p50), ("p95", &funnel.latency.p95), ("p99", &funnel.latency.p99)]
@@ -119,19 +120,6 @@ pub(super) fn table(funnel: &Funnel) -> String {
         if let Some(words) = percentile.as_ref().map(Percentile::words) {
             let _ = writeln!(text, "{name} {words}");
         }
-    }
-    text
-}
-
-/// 1234567 as 1,234,567.
-pub(super) fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
     }
     text
 }

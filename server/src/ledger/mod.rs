@@ -28,6 +28,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use app::domain::numbers::count;
 use sqlx::PgPool;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -81,7 +82,7 @@ pub struct Ledger {
 
 /// Not everything was shipped in time. The journal keeps it for the next start.
 #[derive(Debug, thiserror::Error)]
-#[error("{backlog} records are not shipped yet; the journal keeps them")]
+#[error("not shipped yet, and kept in the journal: {}", count(*.backlog, "record"))]
 pub struct NotFlushed {
     pub backlog: u64,
 }

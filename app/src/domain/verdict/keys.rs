@@ -28,7 +28,8 @@ fn used(evidence: &Evidence, key: &EndedKey) -> Found {
     };
     let sentence = match rate(&key.by_minute) {
         Some(rate) => {
-            who.say(format!(" still {call} {key_words}, ")).number(count(rate, "time")).say(" a minute.")
+            let often = if rate == 1 { "once".to_owned() } else { count(rate, "time") };
+            who.say(format!(" still {call} {key_words}, ")).number(often).say(" a minute.")
         }
         // Less than once a minute.
         None if !key.by_minute.is_empty() => who

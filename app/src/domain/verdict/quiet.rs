@@ -3,7 +3,7 @@
 
 use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
-use super::words::{count, grouped, second};
+use super::words::{count, grouped, second, were};
 use super::{Found, Rule, Tone, Verdict, link, upstream};
 
 /// An outage that is over and held back fewer is not worth a word.
@@ -49,7 +49,7 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
                 }
                 times => sentence
                     .say(" was shut off ")
-                    .number(format!("{} times", grouped(times)))
+                    .number(count(times, "time"))
                     .say(format!(" between {since} and {until} by its breaker")),
             };
             let sentence = sentence.say(format!(" ({}); ", outage.reason));
@@ -66,11 +66,10 @@ fn held(evidence: &Evidence, outage: &Outage) -> Sentence {
         0 => String::new(),
         partners => format!(" of {}", count(partners, "partner")),
     };
-    let were = if outage.held == 1 { "was" } else { "were" };
     // Those of earlier windows are not counted here.
     let here = if outage.since < evidence.window.from { " in this window" } else { "" };
-    let (number, requests) = (grouped(outage.held), if outage.held == 1 { "request" } else { "requests" });
-    Sentence::new().number(number).say(format!(" {requests}{whose} {were} held back{here}"))
+    let held = count(outage.held, "request");
+    Sentence::new().number(held).say(format!("{whose} {} held back{here}", were(outage.held)))
 }
 
 /// As a partner may know it: its own requests, by the routes that it calls.
@@ -78,12 +77,15 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let outage = upstream.outage.as_ref().filter(|outage| outage.until.is_none() && outage.held > 0)?;
     let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
     let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
-    let what = if outage.held == 1 { "request was" } else { "requests were" };
+    let what = if outage.held == 1 { "request" } else { "requests" };
     let sentence = Sentence::new()
         .names(&held, NAMES)
         .say(format!(" cannot answer since {}: ", second(outage.since, evidence.until)))
         .number(grouped(outage.held))
-        .say(format!(" of your {what} held back to let it recover. It is not your doing."));
+        .say(format!(
+            " of your {what} {} held back to let it recover. It is not your doing.",
+            were(outage.held)
+        ));
     Some(about(evidence, upstream, Tone::Alarm, outage.held, sentence))
 }
 

@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::evidence::{Evidence, Slot, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
-use super::words::{self, count, grouped, share};
+use super::words::{self, count, grouped, share, were};
 use super::{Found, Rule, Tone, Verdict, link, quiet};
 
 /// Per cent of requests that may fail before there is anything to say.
@@ -89,16 +89,12 @@ fn stopped(tally: &Tally) -> Sentence {
     match (tally.stopped(), tally.held) {
         (0, _) => Sentence::new().say("nothing was stopped before it"),
         (all, 0) => {
-            Sentence::new().number(count(all, "request")).say(format!(" {} stopped before it", was(all)))
+            Sentence::new().number(count(all, "request")).say(format!(" {} stopped before it", were(all)))
         }
         (_, held) => Sentence::new()
             .number(count(held, "request"))
-            .say(format!(" {} held back by its breaker", was(held))),
+            .say(format!(" {} held back by its breaker", were(held))),
     }
-}
-
-fn was(n: u64) -> &'static str {
-    if n == 1 { "was" } else { "were" }
 }
 
 /// The stretch of slots that has most failures above what is bearable. None if nowhere are that many.

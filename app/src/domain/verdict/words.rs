@@ -3,15 +3,7 @@
 use time::{Duration, OffsetDateTime};
 
 use super::evidence::Compared;
-pub use crate::domain::numbers::grouped;
-
-/// "1 request", "312 requests".
-pub fn count(n: u64, one: &str) -> String {
-    match n {
-        1 => format!("1 {one}"),
-        _ => format!("{} {one}s", grouped(n)),
-    }
-}
+pub use crate::domain::numbers::{count, grouped, were};
 
 /// "91 %": whole, but never nothing of what is there, and never everything of what is not.
 pub fn share(n: u64, of: u64) -> String {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::domain::numbers;
 use sqlx::postgres::PgRow;
 use sqlx::postgres::types::PgInterval;
 use sqlx::{PgPool, Row};
@@ -36,8 +37,8 @@ pub async fn fail(
     node: Uuid,
 ) -> sqlx::Result<Option<View>> {
     let settings = &upstream.breaker;
-    let reason =
-        format!("{} failures in {} s, the last: {last}", settings.failures, settings.window.as_secs_f64());
+    let failures = numbers::count(settings.failures as u64, "failure");
+    let reason = format!("{failures} in {} s, the last: {last}", settings.window.as_secs_f64());
     let row = sqlx::query(
         "with judged as (
              select b.upstream_id,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use app::domain::numbers::count;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use bytes::Bytes;
@@ -175,7 +176,8 @@ pub fn refuse(fault: &ClientFault, route: &Route, entry: &Entry) -> Refusal {
     let refusal = match fault {
         ClientFault::TooLarge => {
             let limit = route.body_limit.unwrap_or_default();
-            let detail = format!("the body is longer than the {limit} bytes that this route takes");
+            let detail =
+                format!("the body is longer than the {} that this route takes", count(limit, "byte"));
             Refusal::new(Stage::Proxy, Outcome::BodyTooLarge, detail)
         }
         ClientFault::Stalled => {

@@ -10,6 +10,7 @@ mod path;
 
 use std::sync::Arc;
 
+use app::domain::numbers::count;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use http::{HeaderMap, Method, Request, header};
@@ -132,7 +133,7 @@ fn decide<B: http_body::Body>(
     if let (Some(limit), Some(length)) = (route.body_limit, known_length(request.body()))
         && length > limit
     {
-        let detail = format!("the body is {length} bytes long; this route takes {limit}");
+        let detail = format!("the body is {} long; this route takes {limit}", count(length, "byte"));
         return Err(on_route(Refusal::new(Stage::Route, Outcome::BodyTooLarge, detail)));
     }
     let upstream_path = match (route.strip, rest) {
