@@ -6,7 +6,6 @@ use time::OffsetDateTime;
 
 use crate::domain::funnel::{Counts, Door, Funnel, Line};
 use crate::domain::histogram::Histogram;
-use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 use crate::domain::window::{Grain, Window};
 
@@ -84,26 +83,18 @@ fn sums(names: &[&str]) -> String {
 
 /// Stage, whether the upstream was reached, and how many requests.
 fn ended(row: &PgRow) -> sqlx::Result<(Stage, bool, u64)> {
-    let code = row.try_get("stage")?;
-    let stage = Stage::from_code(code)
-        .ok_or_else(|| sqlx::Error::Decode(format!("stage {code} is of another version of Toll").into()))?;
-    Ok((stage, row.try_get("reached")?, row.try_get::<i64, _>("requests")? as u64))
+    Ok((row.try_get("stage")?, row.try_get("reached")?, row.try_get::<i64, _>("requests")? as u64))
 }
 
 fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {
     let number = |name: &str| row.try_get::<i64, _>(name).map(|n| n as u64);
-    let (stage, outcome) = (row.try_get("stage")?, row.try_get("outcome")?);
-    let (Some(stage), Some(outcome)) = (Stage::from_code(stage), Outcome::from_code(outcome)) else {
-        let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
-        return Err(sqlx::Error::Decode(text.into()));
-    };
     let requests = number("requests")?;
     // A row without requests is of calls in the background.
     if requests > 0 {
         let upstream_class = row.try_get::<i16, _>("status_class")? as u8;
         counts.lines.push(Line {
-            stage,
-            outcome,
+            stage: row.try_get("stage")?,
+            outcome: row.try_get("outcome")?,
             reached: row.try_get("reached")?,
             upstream_class,
             requests,

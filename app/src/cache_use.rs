@@ -96,7 +96,7 @@ pub async fn cache_use(db: &PgPool, window: Window) -> sqlx::Result<Vec<CacheUse
          where route.retired_at is null or piece.route_id is not null
          group by route.id, stage, outcome, reached, cache_miss order by route.name"
     );
-    type Sums = (String, bool, Option<i16>, Option<i16>, Option<bool>, Option<i16>, i64, i64, i64);
+    type Sums = (String, bool, Option<Stage>, Option<Outcome>, Option<bool>, Option<i16>, i64, i64, i64);
     let rows: Vec<Sums> = sqlx::query_as(AssertSqlSafe(select)).fetch_all(db).await?;
     let mut routes: Vec<CacheUse> = Vec::new();
     for (route, is_cached, stage, outcome, reached, miss, requests, upstream_calls, us_proxy) in rows {
@@ -105,9 +105,7 @@ pub async fn cache_use(db: &PgPool, window: Window) -> sqlx::Result<Vec<CacheUse
         }
         let Some(current) = routes.last_mut() else { continue };
         current.is_cached |= is_cached;
-        if let (Some(stage), Some(outcome)) =
-            (stage.and_then(Stage::from_code), outcome.and_then(Outcome::from_code))
-        {
+        if let (Some(stage), Some(outcome)) = (stage, outcome) {
             current.add(&Row {
                 stage,
                 outcome,

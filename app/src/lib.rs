@@ -17,6 +17,8 @@ pub mod cache_use;
 #[cfg(feature = "ssr")]
 pub mod changes;
 #[cfg(feature = "ssr")]
+mod codes;
+#[cfg(feature = "ssr")]
 pub mod evidence;
 #[cfg(feature = "ssr")]
 pub mod keys;

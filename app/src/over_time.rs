@@ -68,7 +68,7 @@ async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Re
              from ({pieces}) as piece group by 1, 2, 3
          ) as summed group by 1, 2, 3"
     );
-    let rows: Vec<(OffsetDateTime, i16, i64, i64)> = sqlx::query_as(AssertSqlSafe(select))
+    let rows: Vec<(OffsetDateTime, Stage, i64, i64)> = sqlx::query_as(AssertSqlSafe(select))
         .bind(of.partner)
         .bind(of.route)
         .bind(step as f64)
@@ -77,9 +77,6 @@ async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Re
     let empty = OverTime::new(window, step);
     let mut by_id: BTreeMap<i64, OverTime> = BTreeMap::new();
     for (at, stage, id, requests) in rows {
-        let stage = Stage::from_code(stage).ok_or_else(|| {
-            sqlx::Error::Decode(format!("stage {stage} is of another version of Toll").into())
-        })?;
         by_id.entry(id).or_insert_with(|| empty.clone()).add(at, stage, requests as u64);
     }
     Ok(Several { empty, by_id })

@@ -1,14 +1,12 @@
 //! Finding one request in the log.
 
 use sqlx::postgres::PgRow;
-use sqlx::{PgPool, Row};
+use sqlx::{FromRow, PgPool, Row};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::domain::cache_miss::CacheMiss;
-use crate::domain::outcome::Outcome;
-use crate::domain::receipt::{KeyTerms, PlanTerms, Receipt, RouteTerms};
-use crate::domain::stage::Stage;
+use crate::domain::receipt::Receipt;
 
 /// How far a request's time may lie from the one inside its id.
 const SLACK: Duration = Duration::SECOND;
@@ -51,17 +49,11 @@ fn time_inside(id: Uuid) -> Option<OffsetDateTime> {
 }
 
 fn receipt(row: &PgRow) -> sqlx::Result<Receipt> {
-    let (stage, outcome) = (row.try_get("stage")?, row.try_get("outcome")?);
-    let (Some(stage), Some(outcome)) = (Stage::from_code(stage), Outcome::from_code(outcome)) else {
-        let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
-        return Err(sqlx::Error::Decode(text.into()));
-    };
-    let stage_us: Vec<i64> = row.try_get("stage_us")?;
     Ok(Receipt {
         id: row.try_get("id")?,
         at: row.try_get("at")?,
-        stage,
-        outcome,
+        stage: row.try_get("stage")?,
+        outcome: row.try_get("outcome")?,
         reached: row.try_get("reached")?,
         status: row.try_get::<i16, _>("status")? as u16,
         upstream_status: row.try_get::<i16, _>("upstream_status")? as u16,
@@ -75,7 +67,7 @@ fn receipt(row: &PgRow) -> sqlx::Result<Receipt> {
         bytes_in: row.try_get::<i64, _>("bytes_in")? as u64,
         bytes_out: row.try_get::<i64, _>("bytes_out")? as u64,
         duration_us: row.try_get("duration_us")?,
-        stage_us: stage_us.try_into().unwrap_or_default(),
+        stage_us: row.try_get("stage_us")?,
         tokens_before: row.try_get("tokens_before")?,
         tokens_after: row.try_get("tokens_after")?,
         asked_ms: row.try_get("retry_asked_ms")?,
@@ -83,44 +75,16 @@ fn receipt(row: &PgRow) -> sqlx::Result<Receipt> {
         metered_locally: row.try_get("metered_locally")?,
         upstream_calls: row.try_get::<i16, _>("upstream_calls")? as u16,
         partner: row.try_get("partner")?,
-        route: route(row)?,
-        key: key(row)?,
-        plan: plan(row)?,
+        route: terms(row, "route")?,
+        key: terms(row, "key")?,
+        plan: terms(row, "plan")?,
     })
 }
 
-fn route(row: &PgRow) -> sqlx::Result<Option<RouteTerms>> {
-    let Some(name) = row.try_get("route")? else { return Ok(None) };
-    Ok(Some(RouteTerms {
-        name,
-        is_public: row.try_get("is_public")?,
-        methods: row.try_get("methods")?,
-        body_limit: row.try_get("body_limit")?,
-        timeout_ms: row.try_get("timeout_ms")?,
-        breaker_failures: row.try_get("breaker_failures")?,
-        breaker_window_ms: row.try_get("breaker_window_ms")?,
-        breaker_open_ms: row.try_get("breaker_open_ms")?,
-    }))
-}
-
-fn key(row: &PgRow) -> sqlx::Result<Option<KeyTerms>> {
-    let Some(name) = row.try_get("key")? else { return Ok(None) };
-    Ok(Some(KeyTerms {
-        name,
-        start: row.try_get("start")?,
-        routes: row.try_get("key_routes")?,
-        expires_at: row.try_get("expires_at")?,
-        revoked_at: row.try_get("revoked_at")?,
-    }))
-}
-
-fn plan(row: &PgRow) -> sqlx::Result<Option<PlanTerms>> {
-    let Some(name) = row.try_get("plan")? else { return Ok(None) };
-    Ok(Some(PlanTerms {
-        name,
-        capacity: row.try_get::<i32, _>("capacity")? as u32,
-        refill_per_second: row.try_get("refill_per_second")?,
-    }))
+/// What the catalog says, if it has something of that `name`.
+fn terms<'r, T: FromRow<'r, PgRow>>(row: &'r PgRow, name: &str) -> sqlx::Result<Option<T>> {
+    let known: Option<&str> = row.try_get(name)?;
+    known.map(|_| T::from_row(row)).transpose()
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@ use time::{Duration, OffsetDateTime};
 
 use super::{Route, before, number, query, rows};
 use crate::domain::cache_miss::CacheMiss;
-use crate::domain::outcome::Outcome;
-use crate::domain::stage::Stage;
 use crate::domain::verdict::evidence::{Compared, Ended, Tally};
 use crate::domain::verdict::{Evidence, Who};
 use crate::domain::window::Window;
@@ -72,14 +70,9 @@ fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {
 
 /// A row that was summed over `SUMS`.
 pub fn ended(row: &PgRow) -> sqlx::Result<Ended> {
-    let (stage, outcome) = (row.try_get("stage")?, row.try_get("outcome")?);
-    let (Some(stage), Some(outcome)) = (Stage::from_code(stage), Outcome::from_code(outcome)) else {
-        let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
-        return Err(sqlx::Error::Decode(text.into()));
-    };
     Ok(Ended {
-        stage,
-        outcome,
+        stage: row.try_get("stage")?,
+        outcome: row.try_get("outcome")?,
         reached: row.try_get("reached")?,
         class: row.try_get::<i16, _>("status_class")? as u8,
         cache_miss: CacheMiss::from_code(row.try_get("cache_miss")?),

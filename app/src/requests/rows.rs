@@ -1,8 +1,7 @@
 //! Rows of the log, as a list shows them.
 
 use serde::{Deserialize, Serialize};
-use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgPool, Row};
+use sqlx::{AssertSqlSafe, FromRow, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -13,7 +12,7 @@ use crate::domain::stage::Stage;
 use crate::domain::window::Window;
 
 /// One request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromRow)]
 pub struct Logged {
     pub id: Uuid,
     #[serde(with = "time::serde::rfc3339")]
@@ -30,9 +29,13 @@ pub struct Logged {
     pub outcome: Outcome,
     pub reached: bool,
     /// What the client got; 0 if nothing.
+    #[sqlx(try_from = "i16")]
     pub status: u16,
+    #[sqlx(try_from = "i64")]
     pub duration_us: u64,
+    #[sqlx(try_from = "i64")]
     pub bytes_in: u64,
+    #[sqlx(try_from = "i64")]
     pub bytes_out: u64,
 }
 
@@ -53,9 +56,8 @@ pub(super) async fn newest(
          where at >= $1 and at < $2 and at <= $3 and (at, id) < ($3, $4) {on}
          order by at desc, id desc limit $5"
     ));
-    let query = sqlx::query(AssertSqlSafe(select)).bind(window.from).bind(window.to);
-    let rows = query.bind(before.at).bind(before.id).bind(limit as i64).fetch_all(db).await?;
-    rows.iter().map(logged).collect()
+    let query = sqlx::query_as(AssertSqlSafe(select)).bind(window.from).bind(window.to);
+    query.bind(before.at).bind(before.id).bind(limit as i64).fetch_all(db).await
 }
 
 /// The newest of some minutes.
@@ -78,9 +80,8 @@ pub(super) async fn of_minutes(
          ) as l
          order by l.at desc, l.id desc limit $5"
     ));
-    let query = sqlx::query(AssertSqlSafe(select)).bind(window.from).bind(window.to).bind(before.at);
-    let rows = query.bind(before.id).bind(limit as i64).bind(minutes).fetch_all(db).await?;
-    rows.iter().map(logged).collect()
+    let query = sqlx::query_as(AssertSqlSafe(select)).bind(window.from).bind(window.to).bind(before.at);
+    query.bind(before.id).bind(limit as i64).bind(minutes).fetch_all(db).await
 }
 
 /// With the names that people know.
@@ -93,29 +94,4 @@ fn named(select: &str) -> String {
          left join api_key on api_key.id = l.key_id
          order by l.at desc, l.id desc"
     )
-}
-
-fn logged(row: &PgRow) -> sqlx::Result<Logged> {
-    let number = |name: &str| row.try_get::<i64, _>(name).map(|n| n as u64);
-    let (stage, outcome) = (row.try_get("stage")?, row.try_get("outcome")?);
-    let (Some(stage), Some(outcome)) = (Stage::from_code(stage), Outcome::from_code(outcome)) else {
-        let text = format!("stage {stage} and outcome {outcome} are of another version of Toll");
-        return Err(sqlx::Error::Decode(text.into()));
-    };
-    Ok(Logged {
-        id: row.try_get("id")?,
-        at: row.try_get("at")?,
-        method: row.try_get("method")?,
-        path: row.try_get("path")?,
-        route: row.try_get("route")?,
-        partner: row.try_get("partner")?,
-        key: row.try_get("key")?,
-        stage,
-        outcome,
-        reached: row.try_get("reached")?,
-        status: row.try_get::<i16, _>("status")? as u16,
-        duration_us: number("duration_us")?,
-        bytes_in: number("bytes_in")?,
-        bytes_out: number("bytes_out")?,
-    })
 }
