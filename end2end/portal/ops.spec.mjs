@@ -8,13 +8,13 @@ const number = async (cell) => Number((await cell.textContent()).replaceAll(',',
 test('a request appears in the books by itself, and nothing is unaccounted', async ({ page }) => {
   await page.goto(url('/ops'));
   await expect(page.getByRole('link', { name: '1 h', exact: true })).toHaveAttribute('aria-current', 'true');
-  await expect(page.locator('.canvas.drawn')).toHaveCount(3);
   const before = await number(count(page, /^No route/));
   for (let n = 0; n < 3; n += 1) {
     expect((await page.request.get(url('/api/no/such/route'))).status()).toBe(404);
   }
   await expect.poll(() => number(count(page, /^No route/)), { timeout: 20_000 }).toBe(before + 3);
   await expect(count(page, /^Unaccounted/)).toHaveText('0');
+  await expect(page.locator('.canvas.drawn')).toHaveCount(3);
   await expect(page.getByRole('link', { name: / no such route$/ })).toHaveAttribute('href', /stage=route.*outcome=no(_|%5F)route/);
 });
 
@@ -28,6 +28,38 @@ test('what is open stays open while the numbers change', async ({ page }) => {
   await expect.poll(() => number(count(page, /^No route/)), { timeout: 20_000 }).toBe(before + 1);
   await expect(page.getByRole('columnheader', { name: 'Latency' })).toBeVisible();
   expect(await page.evaluate(() => document.querySelector('.canvas').mark)).toBe('made once');
+});
+
+test('what is being filled in stays while the numbers change, and nothing else', async ({ page }) => {
+  await page.goto(url('/ops'));
+  await page.getByText('Custom').click();
+  const from = page.getByLabel('From (UTC)');
+  const to = page.getByLabel('To (UTC)');
+  const change = async () => {
+    const before = await number(count(page, /^No route/));
+    await page.request.get(url('/api/no/such/route'));
+    await expect.poll(() => number(count(page, /^No route/)), { timeout: 20_000 }).toBe(before + 1);
+  };
+  const leave = () => page.evaluate(() => document.activeElement.blur());
+
+  // In a form that nobody has touched the server's value wins.
+  const shown = await from.inputValue();
+  await from.evaluate((field) => field.setAttribute('value', '2020-01-01T00:00'));
+  await expect.poll(() => from.inputValue(), { timeout: 20_000 }).not.toBe('2020-01-01T00:00');
+
+  await from.fill('2020-02-03T04:05');
+  await leave();
+  await change();
+  await expect(from).toHaveValue('2020-02-03T04:05');
+
+  // Half a date is no value yet, and still somebody's work.
+  await to.focus();
+  await page.keyboard.press('Backspace');
+  await leave();
+  await change();
+  expect(await to.evaluate((field) => field.validity.badInput)).toBe(true);
+  await expect(from).toHaveValue('2020-02-03T04:05');
+  expect(shown).not.toBe('2020-02-03T04:05');
 });
 
 test('the window is in the URL', async ({ page }) => {

@@ -38,6 +38,30 @@ test('the chart is made once, follows the page and turns dark with it', async ({
   await expect.poll(async () => (await chart.boundingBox()).width).toBeLessThan(500);
 });
 
+test('hours leave each other room, however narrow the screen', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  for (const last of ['15m', '1h', '6h', '24h', '7d', '30d']) {
+    await page.goto(url(`/ops?last=${last}&live=off`));
+    await expect(page.locator('.traffic .canvas.drawn canvas').first()).toBeVisible();
+    // Texts are drawn on a canvas: where they stand, only the chart can tell.
+    const overlaps = await page.locator('.traffic .canvas').evaluate(async (canvas) => {
+      await new Promise(requestAnimationFrame);
+      const drawn = globalThis.echarts.getInstanceByDom(canvas).getZr().storage.getDisplayList(true);
+      const hours = drawn.filter(({ style, ignore, invisible }) => style?.text && !ignore && !invisible);
+      const boxes = hours.map((text) => {
+        const box = text.getBoundingRect().clone();
+        box.applyTransform(text.getComputedTransform?.() ?? text.transform);
+        return { text: text.style.text, left: box.x, right: box.x + box.width };
+      }).sort((a, b) => a.left - b.left);
+      const outside = boxes.filter(({ left, right }) => left < -1 || right > canvas.clientWidth + 1);
+      const over = boxes.filter(({ left }, n) => n > 0 && left < boxes[n - 1].right);
+      return { texts: boxes.length, outside: outside.map(({ text }) => text), over: over.map(({ text }) => text) };
+    });
+    expect(overlaps, last).toMatchObject({ outside: [], over: [] });
+    expect(overlaps.texts, last).toBeGreaterThan(1);
+  }
+});
+
 test('a snapshot names its window, and stays as it is', async ({ page }) => {
   await page.goto(url('/ops?last=6h'));
   await page.getByRole('link', { name: 'Snapshot' }).click();

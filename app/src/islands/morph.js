@@ -4,18 +4,30 @@ import { Idiomorph } from 'idiomorph';
 const isIsland = (node) => node.localName === 'leptos-island';
 const islandsIn = (node) => (node.querySelectorAll ? [...(isIsland(node) ? [node] : []), ...node.querySelectorAll('leptos-island')] : []);
 
-// Forms in which somebody has begun to choose or to type.
-const touched = new WeakSet();
-document.addEventListener('input', ({ target }) => { if (target.form) touched.add(target.form); });
+// Whether a field says other than it did when it came, or is about to: one in which somebody types, half a date.
+function isEdited(field) {
+  if (field.validity?.badInput || (field === document.activeElement && field.localName !== 'button')) return true;
+  switch (field.type) {
+    case 'checkbox':
+    case 'radio':
+      return field.checked !== field.defaultChecked;
+    case 'select-one': {
+      const [first = field.options[0]] = [...field.options].filter((option) => option.defaultSelected);
+      return field.options[field.selectedIndex] !== first;
+    }
+    default:
+      return 'defaultValue' in field && field.value !== field.defaultValue;
+  }
+}
 
 export function morph(from, to) {
   Idiomorph.morph(from, to, {
     morphStyle: 'outerHTML',
-    ignoreActiveValue: true,
     callbacks: {
       beforeNodeMorphed(old, next) {
         if (old.localName === 'dialog' && old.open) return false;
-        if (touched.has(old)) return false;
+        // A form that is being filled in waits for whoever does.
+        if (old.localName === 'form' && [...old.elements].some(isEdited)) return false;
         if (!isIsland(old)) return true;
         // What is inside is the island's own business.
         const props = next.dataset?.props;

@@ -8,7 +8,7 @@ use crate::domain::numbers::grouped;
 use crate::domain::over_time::OverTime;
 use crate::domain::stage::Stage;
 use crate::islands::chart::Chart;
-use crate::islands::chart::data::{Band, ChartData, Size};
+use crate::islands::chart::data::{Band, ChartData, LINE, Size, ceiling, names};
 
 /// Width of the drawing's own units; its height is 100.
 const WIDTH: f64 = 1000.0;
@@ -27,16 +27,19 @@ pub fn TrafficChart(
     #[prop(default = Size::Whole)] size: Size,
 ) -> impl IntoView {
     let lists = behind.as_ref().map(Address::without_window).map(|address| address.href());
-    let top = grouped(traffic.top() as u64);
-    let (columns, shades, names) = (columns(&traffic), shades(&traffic, &bands), names(&traffic, &bands));
+    let highest = grouped(traffic.highest().round() as u64);
+    let (columns, shades, names) = (
+        columns(&traffic, ceiling(&traffic, &bands, size)),
+        shades(&traffic, &bands),
+        names_of(&traffic, &bands),
+    );
     let (ticks, legend, table) =
         (ticks(&traffic, size), legend(&traffic, behind.as_ref()), table(&traffic, lists.as_deref()));
     let (class, explained) = match size {
-        Size::Whole => (
-            "chart traffic",
-            format!("requests a minute by the stage where they ended; the top line is {top}"),
-        ),
-        Size::Small => ("chart traffic small", format!("up to {top} a minute")),
+        Size::Whole => {
+            ("chart traffic", format!("requests a minute by the stage where they ended, up to {highest}"))
+        }
+        Size::Small => ("chart traffic small", format!("up to {highest} a minute")),
     };
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {
@@ -68,8 +71,7 @@ fn percent(share: f64) -> String {
 }
 
 /// One path a stage: a box for each step, on top of the stages nearer to the upstream.
-fn columns(traffic: &OverTime) -> impl IntoView + use<> {
-    let top = traffic.top();
+fn columns(traffic: &OverTime, top: f64) -> impl IntoView + use<> {
     let mut ground = vec![0.0; traffic.points.len()];
     let paths = Stage::ALL.into_iter().rev().map(|stage| {
         let mut path = String::new();
@@ -99,23 +101,18 @@ fn shades(traffic: &OverTime, bands: &[Band]) -> impl IntoView + use<> {
     bands.iter().map(shade).collect::<Vec<_>>()
 }
 
-/// Each upstream is named once: flapping doors are many bands.
-fn names(traffic: &OverTime, bands: &[Band]) -> impl IntoView + use<> {
-    let mut named: Vec<&str> = Vec::new();
-    let mut texts = Vec::new();
-    for band in bands {
-        if !named.contains(&band.name.as_str()) {
-            let (at, class) = match band.is_late(traffic) {
-                true => (x(traffic, band.to), "end"),
-                false => (x(traffic, band.from), "start"),
-            };
-            let y = (14 + 16 * named.len()).to_string();
-            let dx = if class == "end" { "-6" } else { "6" };
-            texts.push(view! { <text class=class x=percent(at) dx=dx y=y>{band.words()}</text> });
-            named.push(&band.name);
-        }
-    }
-    texts
+/// Each in a line of its own, beside its first band.
+fn names_of(traffic: &OverTime, bands: &[Band]) -> impl IntoView + use<> {
+    let first = names(bands).into_iter().filter_map(|name| bands.iter().find(|band| band.name == name));
+    let name = |(line, band): (usize, &Band)| {
+        let (at, class, dx) = match band.is_late(traffic) {
+            true => (x(traffic, band.to), "end", "-6"),
+            false => (x(traffic, band.from), "start", "6"),
+        };
+        let y = (14.0 + LINE * line as f64).to_string();
+        view! { <text class=class x=percent(at) dx=dx y=y>{band.words()}</text> }
+    };
+    first.enumerate().map(name).collect::<Vec<_>>()
 }
 
 /// Begin, middle and end; the style sheet puts them under the columns.

@@ -77,6 +77,27 @@ impl ChartData {
     }
 }
 
+/// Each upstream is named once: flapping doors are many bands.
+pub fn names(bands: &[Band]) -> Vec<&str> {
+    let mut names: Vec<&str> = bands.iter().map(|band| band.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Where the axis of traffic ends: above the columns there is room for the names of bands, a line each.
+pub fn ceiling(traffic: &OverTime, bands: &[Band], size: Size) -> f64 {
+    let height = match size {
+        Size::Whole => 210.0,
+        Size::Small => 124.0,
+    };
+    let room: f64 = match names(bands).len() {
+        0 => 0.0,
+        lines => LINE * lines as f64 + 6.0,
+    };
+    traffic.top() * height / (height - room.min(height / 2.0))
+}
+
 /// Traffic is stacked from the upstream up: what was served stands on the ground, what was refused on top of it.
 pub fn stage_of_series(series: usize) -> Option<Stage> {
     Stage::ALL.into_iter().rev().nth(series)
@@ -108,6 +129,9 @@ pub fn pieces(funnel: &Funnel) -> Vec<Piece> {
     };
     funnel.stages.iter().map(piece).collect()
 }
+
+/// Height of a line of words in a drawing, in pixels.
+pub const LINE: f64 = 16.0;
 
 /// Upper bounds of the latency buckets, in milliseconds.
 pub const LABELS: [&str; 9] = ["5", "10", "25", "50", "100", "250", "1,000", "5,000", "over"];

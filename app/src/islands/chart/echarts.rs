@@ -82,17 +82,24 @@ pub fn number(params: &JsValue, name: &str) -> Option<usize> {
     value.as_f64().filter(|n| *n >= 0.0).map(|n| n as usize)
 }
 
+/// A part of an option; of one that is not there, an empty one that nobody reads.
+fn part(option: &JsValue, name: &str) -> Result<JsValue, JsValue> {
+    let part = Reflect::get(option, &name.into())?;
+    Ok(if part.is_object() { part } else { js_sys::Object::new().into() })
+}
+
 impl Echarts {
     /// Draws, or changes what is drawn. `words` says in place of its name what an item's tooltip says.
     pub fn show(&self, drawing: &Drawing, words: Option<&js_sys::Function>) -> Result<(), JsValue> {
         let option = drawing.serialize(&serde_wasm_bindgen::Serializer::json_compatible())?;
-        // HTML tooltips carry style attributes, which the content security policy forbids; charming cannot say so.
-        let tooltip = Reflect::get(&option, &"tooltip".into())?;
+        // What charming cannot say. HTML tooltips carry style attributes, which the content security policy forbids.
+        let tooltip = part(&option, "tooltip")?;
         Reflect::set(&tooltip, &"renderMode".into(), &"richText".into())?;
         Reflect::set(&tooltip, &"confine".into(), &JsValue::TRUE)?;
         if let Some(words) = words {
             Reflect::set(&tooltip, &"formatter".into(), words)?;
         }
+        Reflect::set(&part(&part(&option, "xAxis")?, "axisLabel")?, &"hideOverlap".into(), &JsValue::TRUE)?;
         // A series that is there no more goes; the others, known by their ids, change in place.
         let how = js_sys::Object::new();
         Reflect::set(&how, &"replaceMerge".into(), &"series".into())?;

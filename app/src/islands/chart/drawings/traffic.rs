@@ -14,7 +14,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{Drawing, Series, hidden};
 use crate::domain::over_time::OverTime;
 use crate::domain::stage::Stage;
-use crate::islands::chart::data::{Band, Size, stage_of_series};
+use crate::islands::chart::data::{Band, LINE, Size, ceiling, names, stage_of_series};
 use crate::islands::chart::palette::Palette;
 
 /// Height below the columns for the hours and for the slider, as in the style sheet.
@@ -66,10 +66,7 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette
     let columns = (0..Stage::ALL.len()).filter_map(stage_of_series);
     let mut series: Vec<_> =
         columns.map(|stage| Series::Bar(Box::new(column(traffic, stage, palette)))).collect();
-    let mut names: Vec<&str> = bands.iter().map(|band| band.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    for (line, name) in names.into_iter().enumerate() {
+    for (line, name) in names(bands).into_iter().enumerate() {
         let bands: Vec<&Band> = bands.iter().filter(|band| band.name == name).collect();
         series.push(Series::Line(Box::new(shut(traffic, &bands, line, palette))));
     }
@@ -79,6 +76,8 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette
         .type_(AxisType::Time)
         .min(milliseconds(traffic.window.from.unix_timestamp()))
         .max(milliseconds(traffic.window.to.unix_timestamp()))
+        // Few: a column has room for its own, on a narrow screen too.
+        .split_number(5)
         .axis_label(hours)
         .axis_tick(AxisTick::new().show(false))
         .axis_line(AxisLine::new().show(false))
@@ -99,7 +98,7 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette
             AXIS
         })),
         x_axis: Some(time),
-        y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(traffic.top()))),
+        y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(ceiling(traffic, bands, size)))),
         data_zoom: slider,
         tooltip,
         ..Drawing::of(series, palette)
@@ -142,7 +141,7 @@ fn shut(traffic: &OverTime, bands: &[&Band], line: usize, palette: &Palette) -> 
     let label = Label::new()
         .show(true)
         .position(place)
-        .offset((0.0, line as f64 * 16.0))
+        .offset((0.0, line as f64 * LINE))
         .color(Color::from(palette.colour("soft")))
         .font_size(12.0);
     let area = MarkArea::new()
