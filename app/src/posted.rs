@@ -4,13 +4,18 @@
 use http::request::Parts;
 use leptos::prelude::use_context;
 
+use crate::error::Error;
+
 /// The pages that take a form, as the router writes their paths.
-pub const PAGES: [&str; 9] = [
+pub const PAGES: [&str; 12] = [
+    "/",
+    "/invite/{token}",
     "/portal/keys/new",
     "/portal/keys/{id}/{act}",
     "/portal/people",
     "/reset/{token}",
     "/sign-up",
+    "/ops/cache",
     "/ops/partners/new",
     "/ops/partners/{slug}",
     "/ops/routes/new",
@@ -19,8 +24,15 @@ pub const PAGES: [&str; 9] = [
 
 /// The fields of the form that this page is the answer to. Put into the request's extensions by the router. May hold a
 /// password, so it is never printed.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Posted(pub Vec<(String, String)>);
+
+/// A form as its page shows it: empty, or with what was typed and what is wrong with that.
+#[derive(Clone, Default)]
+pub struct Draft {
+    pub typed: Posted,
+    pub problem: Option<String>,
+}
 
 impl Posted {
     pub fn current() -> Option<Posted> {
@@ -35,5 +47,16 @@ impl Posted {
     /// The first field of that name; empty if there is none.
     pub fn get(&self, name: &str) -> String {
         self.all(name).into_iter().next().unwrap_or_default()
+    }
+
+    /// What became of the form. Of what whoever sent it can mend, the form tells; of anything else, the page.
+    pub fn judge<T>(self, done: Result<T, Error>) -> Result<Result<T, Draft>, Error> {
+        match done {
+            Ok(done) => Ok(Ok(done)),
+            Err(told @ (Error::Invalid(_) | Error::TooManyAttempts { .. })) => {
+                Ok(Err(Draft { typed: self, problem: Some(told.to_string()) }))
+            }
+            Err(error) => Err(error),
+        }
     }
 }

@@ -13,6 +13,8 @@ export const test = base.extend({
     page.on('console', (message) => {
       // Without scripts nobody uses the module that the page asks for early.
       if (!javaScriptEnabled && /preloaded using link preload but not used/.test(message.text())) return;
+      // A form was refused, and the page says why.
+      if (/responded with a status of 422/.test(message.text())) return;
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });
     await use(page);
@@ -26,10 +28,14 @@ export async function expectAccessible(page) {
   expect(told).toEqual([]);
 }
 
+/// "1 requests" and its like. Not "11 requests", nor "0.1 seconds"; and not verbs.
+const MANY_FOR_ONE = /(?<![\d.,:])1 (?!was\b|has\b|does\b|is\b|across\b|less\b)[a-z]{2,}s\b/;
+
 /// Pictures in artefacts/, at three widths in light and dark, for people to look at; axe looks at each.
 export async function pictures(page, name) {
   // Six times axe and a picture of the whole page: slow where the machine has other work.
   base.setTimeout(180_000);
+  expect(await page.getByRole('main').innerText()).not.toMatch(MANY_FOR_ONE);
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     for (const width of [1440, 768, 390]) {

@@ -8,7 +8,7 @@ use super::password::{self, PasswordError};
 use crate::changes::{self, By, What};
 use crate::session::store::{hash, new_token};
 
-const VALID_HOURS: i32 = 72;
+pub const VALID_HOURS: i32 = 72;
 
 /// What an account will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

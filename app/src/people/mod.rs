@@ -11,10 +11,10 @@ mod sign_up;
 pub use device::{KNOWN_DAYS, remember};
 pub use email::normal_email;
 pub use invitation::{
-    AcceptError, Invitation, InviteAs, InviteError, accept, find_invitation, first_ops_link, invite,
-    invite_unasked, link,
+    AcceptError, Invitation, InviteAs, InviteError, VALID_HOURS as INVITATION_HOURS, accept, find_invitation,
+    first_ops_link, invite, invite_unasked, link,
 };
 pub use password::{MIN_PASSWORD, PasswordError};
-pub use reset::{IssueError, ResetError, find_reset, issue, reset, reset_link};
+pub use reset::{IssueError, ResetError, VALID_HOURS as RESET_HOURS, find_reset, issue, reset, reset_link};
 pub use sign_in::{SignInError, sign_in};
 pub use sign_up::{OpenPlan, SignUp, SignUpError, open_plans, sign_up};

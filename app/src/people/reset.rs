@@ -8,7 +8,7 @@ use super::password::{self, PasswordError};
 use crate::changes::{self, By, What};
 use crate::session::store::{hash, new_token};
 
-const VALID_HOURS: i32 = 24;
+pub const VALID_HOURS: i32 = 24;
 
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {

@@ -6,6 +6,7 @@ pub mod docs;
 pub mod invite;
 pub mod keys;
 pub mod latency;
+pub mod link;
 pub mod my_requests;
 pub mod ops;
 pub mod partners;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::books::{Filter, funnel};
 use crate::breakers;
 use crate::domain::funnel::Funnel;
-use crate::domain::numbers::grouped;
+use crate::domain::numbers::{count, grouped};
 use crate::domain::over_time::OverTime;
 use crate::domain::span::Span;
 use crate::domain::verdict::Verdict;
@@ -69,21 +69,25 @@ pub fn TrafficView(
     #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {
     let Traffic { funnel, over_time, bands, gateway, is_live } = traffic;
+    let is_empty = funnel.arrived == 0;
     view! {
         <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>
-        {(funnel.arrived == 0).then(|| view! { <Empty gateway=gateway waits=is_live/> })}
+        {is_empty.then(|| view! { <Empty gateway=gateway waits=is_live/> })}
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"<small>{beside_the_books(&funnel)}</small></h2>
             <Books funnel=funnel.clone() behind=requests.clone()/>
         </section>
-        <section>
-            <TrafficChart traffic=over_time bands=bands behind=requests.clone()/>
-        </section>
+        // Of nothing there is nothing to draw.
+        {(!is_empty).then(|| view! {
+            <section><TrafficChart traffic=over_time bands=bands behind=requests.clone()/></section>
+        })}
         {children.map(|children| children())}
-        <section class="two">
-            <FunnelChart funnel=funnel.clone() behind=requests.clone()/>
-            <LatencyHistogram latency=funnel.latency behind=requests/>
-        </section>
+        {(!is_empty).then(|| view! {
+            <section class="two">
+                <FunnelChart funnel=funnel.clone() behind=requests.clone()/>
+                <LatencyHistogram latency=funnel.latency.clone() behind=requests.clone()/>
+            </section>
+        })}
     }
 }
 
@@ -91,8 +95,8 @@ pub fn TrafficView(
 fn beside_the_books(funnel: &Funnel) -> String {
     let mut words = Vec::new();
     if funnel.upstream_calls != funnel.reached_upstream {
-        let calls = grouped(funnel.upstream_calls);
-        words.push(format!("{calls} calls to upstreams, with retries and revalidations"));
+        let calls = count(funnel.upstream_calls, "call");
+        words.push(format!("{calls} to upstreams, with retries and revalidations"));
     }
     if funnel.metered_locally > 0 {
         let metered = grouped(funnel.metered_locally);

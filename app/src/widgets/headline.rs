@@ -1,9 +1,17 @@
-//! A screen's first line: the funnel in one sentence.
+//! A screen's first line: what is said, and the funnel in one sentence.
+
+use leptos::prelude::*;
 
 use super::books::reasons;
 use crate::domain::funnel::Funnel;
-use crate::domain::numbers::{grouped, lower_first, percent};
+use crate::domain::numbers::{count, grouped, lower_first, percent, unbroken};
 use crate::domain::stage::Stage;
+
+/// The first line, and a link to what bears it.
+#[component]
+pub fn Said(#[prop(into)] text: String, #[prop(optional)] children: Option<Children>) -> impl IntoView {
+    view! { <p class="verdict">{unbroken(&text)}{children.map(|children| children())}</p> }
+}
 
 /// States only what the numbers say: how many got through, and where most of the others stopped.
 pub fn headline(funnel: &Funnel) -> String {
@@ -11,13 +19,13 @@ pub fn headline(funnel: &Funnel) -> String {
         return "Nothing arrived in this window.".into();
     }
     let reached = match funnel.reached_upstream {
-        0 => format!("None of {} reached the upstream", requests(funnel.arrived)),
+        0 => format!("None of {} reached the upstream", count(funnel.arrived, "request")),
         all if all == funnel.arrived && all == 1 => "The one request reached the upstream".into(),
-        all if all == funnel.arrived => format!("All {} reached the upstream", requests(all)),
+        all if all == funnel.arrived => format!("All {} reached the upstream", count(all, "request")),
         some => format!(
             "{} of {} reached the upstream ({})",
             grouped(some),
-            requests(funnel.arrived),
+            count(funnel.arrived, "request"),
             percent(some, funnel.arrived)
         ),
     };
@@ -42,10 +50,6 @@ pub fn headline(funnel: &Funnel) -> String {
         }
         _ => sentence + ".",
     }
-}
-
-fn requests(n: u64) -> String {
-    format!("{} {}", grouped(n), if n == 1 { "request" } else { "requests" })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::address::Address;
 use crate::domain::funnel::Latency;
 use crate::domain::histogram::BOUNDS_MS;
-use crate::domain::numbers::{grouped, percent};
+use crate::domain::numbers::{count, grouped, percent};
 use crate::islands::chart::Chart;
 use crate::islands::chart::data::{ChartData, LABELS, bucket_of_p95};
 
@@ -25,7 +25,7 @@ pub fn LatencyHistogram(
         <figure class="chart histogram" aria-labelledby="latency-title">
             <h2 id="latency-title">
                 "Latency at the upstream"
-                <small>{format!("{} requests, milliseconds", grouped(total(&latency)))}</small>
+                <small>{format!("{}, milliseconds", count(total(&latency), "request"))}</small>
             </h2>
             <dl class="percentiles">{percentiles(&latency)}</dl>
             <div class="plot" aria-hidden="true">

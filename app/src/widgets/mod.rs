@@ -3,6 +3,7 @@
 pub mod address;
 pub mod books;
 pub mod choice;
+pub mod door;
 pub mod ends;
 pub mod failed;
 pub mod field;
@@ -18,6 +19,7 @@ pub mod request_filter;
 pub mod request_table;
 pub mod snippet;
 pub mod stills;
+pub mod table;
 pub mod traffic_chart;
 pub mod verdicts;
 pub mod window_picker;

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 
 use super::address::Address;
+use super::headline::Said;
 use super::request_filter::RequestFilter;
-use crate::domain::numbers::{clock, day, duration, grouped};
+use crate::domain::numbers::{clock, count, day, duration};
 use crate::requests::asked::Asked;
 use crate::requests::{Choices, Logged, Page};
 
@@ -25,7 +26,7 @@ pub fn RequestList(
     let no_rows = rows.is_empty();
     let has_days = window.from.date() != (window.to - time::Duration::SECOND).date();
     view! {
-        <p class="verdict">{sentence}</p>
+        <Said text=sentence/>
         {kept_since.map(|since| view! {
             <p class="hint">{format!("Single requests are kept from {} on. What came before is counted in the books, and no longer listed.", day(since))}</p>
         })}
@@ -38,14 +39,13 @@ pub fn RequestList(
     }
 }
 
-fn sentence(asked: &Asked, count: Option<u64>, is_empty: bool) -> String {
+fn sentence(asked: &Asked, found: Option<u64>, is_empty: bool) -> String {
     let restrictions = asked.words().into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ");
     let of = if restrictions.is_empty() { String::new() } else { format!(": {restrictions}") };
-    match count {
+    match found {
         Some(0) if restrictions.is_empty() => "No request has ended in this window.".into(),
         Some(0) => format!("No request in this window{of}."),
-        Some(1) => format!("One request in this window{of}."),
-        Some(count) => format!("{} requests in this window{of}.", grouped(count)),
+        Some(n) => format!("{} in this window{of}.", count(n, "request")),
         None if is_empty && asked.before.is_none() => format!("No request in this window{of}."),
         None => format!("Requests in this window{of}."),
     }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::headline::Said;
 use crate::domain::verdict::{Part, Rule, Tone, Verdict};
 
 #[component]
@@ -11,7 +12,7 @@ pub fn Verdicts(
     otherwise: String,
 ) -> impl IntoView {
     if verdicts.is_empty() {
-        return view! { <p class="verdict">{otherwise}</p> }.into_any();
+        return view! { <Said text=otherwise/> }.into_any();
     }
     let items: Vec<_> = verdicts.into_iter().map(item).collect();
     view! { <ul class="verdicts" aria-label="Verdicts">{items}</ul> }.into_any()
@@ -25,7 +26,8 @@ fn item(verdict: Verdict) -> impl IntoView {
         .map(|part| match part {
             Part::Text(text) => text.into_any(),
             // A name and a number carry the sentence alike.
-            Part::Code(text) | Part::Strong(text) => view! { <b>{text}</b> }.into_any(),
+            Part::Code(text) => view! { <b>{text}</b> }.into_any(),
+            Part::Strong(text) => view! { <b class="figure">{text}</b> }.into_any(),
         })
         .collect();
     let evidence = evidence(&href);

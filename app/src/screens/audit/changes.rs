@@ -2,11 +2,14 @@
 
 use leptos::prelude::*;
 use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use super::api::Changes;
 use crate::changes::{Change, What};
 use crate::domain::moment::{clock, date};
 use crate::widgets::address::Address;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn ChangeList(changes: Changes, address: Address) -> impl IntoView {
@@ -19,25 +22,9 @@ pub fn ChangeList(changes: Changes, address: Address) -> impl IntoView {
             view! { <a href=href aria-current=(value == here).then_some("true")>{word}</a> }
         })
         .collect();
-    let is_empty = changes.is_empty();
     let rows: Vec<_> = changes.into_iter().map(row).collect();
-    let body = match is_empty {
-        true => view! { <p class="hint">"No change of this kind yet."</p> }.into_any(),
-        false => view! {
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"When, UTC"</th>
-                        <th scope="col">"Who"</th>
-                        <th scope="col">"What"</th>
-                        <th scope="col">"Before and after"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        }
-        .into_any(),
-    };
+    let columns = vec![("", "When, UTC"), ("", "Who"), ("", "What"), ("", "Before and after")];
+    let none = view! { <p class="hint">"No change of this kind yet."</p> };
     let older = older.map(|id| {
         let href = address.with("before", Some(id.to_string().as_str())).href();
         view! { <nav class="pager" aria-label="Pages"><a href=href>"Older →"</a></nav> }
@@ -46,7 +33,7 @@ pub fn ChangeList(changes: Changes, address: Address) -> impl IntoView {
         <section aria-labelledby="changes-title">
             <h2 id="changes-title">"Changes"</h2>
             <nav class="win kinds" aria-label="Kind of change">{kinds}</nav>
-            {body}
+            <Table columns=columns rows=rows otherwise=none.into_any()/>
             {older}
         </section>
     }
@@ -105,7 +92,10 @@ fn fields(before: Option<&Value>, after: Option<&Value>) -> Vec<(String, Option<
 fn words(value: &Value) -> String {
     match value {
         Value::Null => "unset".into(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => match OffsetDateTime::parse(text, &Rfc3339) {
+            Ok(at) => format!("{} {}", date(at), clock(at)),
+            Err(_) => text.clone(),
+        },
         Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
@@ -127,6 +117,11 @@ mod tests {
                 ("capacity".into(), Some("60".into()), "9".into()),
                 ("routes".into(), Some("a, b".into()), "unset".to_owned()),
             ]
+        );
+        let ends = json!({ "expires": "2026-12-05T09:15:28.192356Z" });
+        assert_eq!(
+            fields(None, Some(&ends)),
+            [("expires".into(), None, "5 December 2026 09:15:28".to_owned())]
         );
         let fresh = json!({ "capacity": 9, "routes": null });
         assert_eq!(fields(None, Some(&fresh)), [("capacity".into(), None, "9".to_owned())]);

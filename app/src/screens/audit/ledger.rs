@@ -6,8 +6,10 @@ use time::OffsetDateTime;
 use super::api::{Differs, Ledger, Recount};
 use crate::books::audit::{Life, NodeState};
 use crate::domain::moment::{ago, clock};
-use crate::domain::numbers::grouped;
+use crate::domain::numbers::{count, grouped};
 use crate::widgets::address::Address;
+use crate::widgets::headline::Said;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Books(ledger: Ledger, address: Address) -> impl IntoView {
@@ -40,19 +42,14 @@ pub fn Books(ledger: Ledger, address: Address) -> impl IntoView {
     }
     let counts: Vec<_> = counts
         .into_iter()
-        .map(
-            |(name, count)| view! { <tr><th scope="row">{name}</th><td class="r">{grouped(count)}</td></tr> },
-        )
+        .map(|(name, n)| view! { <tr><th scope="row">{name}</th><td class="r">{grouped(n)}</td></tr> })
         .collect();
     view! {
-        <p class="verdict">{sentence}" "<a class="evidence" href=again>{ask}</a></p>
+        <Said text=sentence>" "<a class="evidence" href=again>{ask}</a></Said>
         <section class="two">
             <div role="region" aria-labelledby="counts-title">
                 <h2 id="counts-title">"Counted"<small>"each by other code"</small></h2>
-                <table class="list compact">
-                    <thead><tr><th scope="col">"By"</th><th scope="col" class="r">"Requests"</th></tr></thead>
-                    <tbody>{counts}</tbody>
-                </table>
+                <Table class="compact" columns=vec![("", "By"), ("r", "Requests")] rows=counts/>
             </div>
             <Nodes nodes=nodes now=now/>
         </section>
@@ -81,9 +78,9 @@ fn counted(arrived: u64, unaccounted: i64) -> String {
 
 fn recounted(recount: &Recount) -> String {
     match recount.differences.len() {
-        0 => format!("Door, rollups and log agree on all {} requests.", grouped(recount.rollups)),
-        1 => "Door, rollups and log do not agree in one place.".into(),
-        n => format!("Door, rollups and log do not agree in {n} places."),
+        0 if recount.rollups == 1 => "Door, rollups and log agree on the one request.".into(),
+        0 => format!("Door, rollups and log agree on all {}.", count(recount.rollups, "request")),
+        n => format!("Door, rollups and log do not agree in {}.", count(n as u64, "place")),
     }
 }
 
@@ -112,17 +109,7 @@ fn Nodes(nodes: Vec<NodeState>, now: OffsetDateTime) -> impl IntoView {
     view! {
         <div role="region" aria-labelledby="nodes-title">
             <h2 id="nodes-title">"Nodes"<small>"a silent one has records in its data folder yet to ship"</small></h2>
-            <table class="list compact">
-                <thead>
-                    <tr>
-                        <th scope="col">"Host"</th>
-                        <th scope="col">"State"</th>
-                        <th scope="col">"Heard"</th>
-                        <th scope="col" class="r">"Inside"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <Table class="compact" columns=vec![("", "Host"), ("", "State"), ("", "Heard"), ("r", "Inside")] rows=rows/>
         </div>
     }
 }
@@ -146,18 +133,7 @@ fn differences(differences: &[Differs]) -> impl IntoView + use<> {
     view! {
         <section aria-labelledby="differences-title">
             <h2 id="differences-title">"Where they differ"</h2>
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"From"</th>
-                        <th scope="col">"Length"</th>
-                        <th scope="col">"Node"</th>
-                        <th scope="col">"Of"</th>
-                        <th scope="col">"Counted"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <Table columns=vec![("", "From"), ("", "Length"), ("", "Node"), ("", "Of"), ("", "Counted")] rows=rows/>
         </section>
     }
 }

@@ -40,7 +40,7 @@ pub async fn ops_cache(span: String) -> Result<CacheShown, Error> {
     .await
 }
 
-/// Has all nodes forget answers: `kind` is url, prefix or tag. A form leads back to its page.
+/// Has all nodes forget answers: `kind` is url, prefix or tag.
 #[server(endpoint = "purge_cache")]
 pub async fn purge_cache(kind: String, target: String) -> Result<(), Error> {
     crate::error::answer(async {

@@ -6,35 +6,53 @@ mod routes;
 
 use leptos::prelude::*;
 
-use self::api::{CacheShown, PurgeCache};
+use self::api::{CacheShown, ops_cache, purge_cache};
 use self::purge::Purges;
 use self::routes::Routes;
 use crate::cache_use::CacheUse;
-use crate::domain::numbers::{grouped, percent, span_words};
+use crate::domain::numbers::{count, grouped, percent, span_words, were};
+use crate::error::Error;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
+use crate::widgets::headline::Said;
 
 #[component]
 pub fn Cache() -> impl IntoView {
     let address = Address::current();
     let span = address.span().to_string();
-    // What the form without scripts was answered, by way of the address.
-    let purge = ServerAction::<PurgeCache>::new();
-    let problem = purge.value().get_untracked().and_then(Result::err).map(|error| error.to_string());
-    let fetch = async {
-        let shown = api::ops_cache(span).await?;
-        Ok((Some(shown.window), shown))
+    let (posted, here) = (Posted::current(), address.href());
+    let fetch = async move {
+        let draft = purged(posted, &here).await?;
+        let shown = ops_cache(span).await?;
+        Ok((Some(shown.window), (shown, draft)))
     };
-    Screen::new("Cache", "/ops/cache").asks("What did the cache save?").show(fetch, move |shown, _| {
-        let CacheShown { routes, purges, now, .. } = shown;
-        let requests = address.elsewhere("/ops/requests");
-        let marked = address.get("route").map(str::to_owned);
-        view! {
-            <p class="verdict">{headline(&routes)}</p>
-            <Routes routes=routes requests=requests marked=marked/>
-            <Purges purges=purges now=now problem=problem/>
+    Screen::new("Cache", "/ops/cache").asks("What did the cache save?").show(
+        fetch,
+        move |(shown, draft), _| {
+            let CacheShown { routes, purges, now, .. } = shown;
+            let requests = address.elsewhere("/ops/requests");
+            let marked = address.get("route").map(str::to_owned);
+            view! {
+                <Said text=headline(&routes)/>
+                <Routes routes=routes requests=requests marked=marked/>
+                <Purges purges=purges now=now draft=draft/>
+            }
+            .into_any()
+        },
+    )
+}
+
+/// Purges if a form says so, and leads back to the page, so that nothing is done twice.
+async fn purged(posted: Option<Posted>, here: &str) -> Result<Draft, Error> {
+    let Some(form) = posted else { return Ok(Draft::default()) };
+    let done = purge_cache(form.get("kind"), form.get("target")).await;
+    Ok(match form.judge(done)? {
+        Ok(()) => {
+            leptos_axum::redirect(here);
+            Draft::default()
         }
-        .into_any()
+        Err(draft) => draft,
     })
 }
 
@@ -48,18 +66,19 @@ fn headline(routes: &[CacheUse]) -> String {
     let seconds = sum(CacheUse::saved_us) / 1_000_000;
     match (asked, hits) {
         (0, _) => "No request came as far as a cache in this window.".into(),
-        (asked, 0) => format!("The cache served none of {} requests in this window.", grouped(asked)),
+        (asked, 0) => format!("The cache served none of {} in this window.", count(asked, "request")),
         _ => {
             let time = match seconds {
                 0 => String::new(),
                 some => format!(" and {} of upstream time", span_words(time::Duration::seconds(some as i64))),
             };
             format!(
-                "{} of {} requests were served from cache ({}): {} upstream calls{time} saved.",
+                "{} of {} {} served from cache ({}): {}{time} saved.",
                 grouped(hits),
-                grouped(asked),
+                count(asked, "request"),
+                were(hits),
                 percent(hits, asked),
-                grouped(calls)
+                count(calls, "upstream call")
             )
         }
     }

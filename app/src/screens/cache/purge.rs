@@ -5,40 +5,34 @@ use time::OffsetDateTime;
 
 use crate::domain::numbers::moment;
 use crate::domain::purge::Purge;
+use crate::posted::Draft;
 use crate::widgets::field::Problem;
+use crate::widgets::table::Table;
 
 /// Kinds as `domain::purge` reads them, and what they are called.
 const KINDS: [(&str, &str); 3] = [("url", "One URL"), ("prefix", "All that begins with"), ("tag", "The tag")];
 
 #[component]
-pub fn Purges(purges: Vec<Purge>, now: OffsetDateTime, problem: Option<String>) -> impl IntoView {
-    let kinds = KINDS.map(|(value, words)| view! { <option value=value>{words}</option> });
+pub fn Purges(purges: Vec<Purge>, now: OffsetDateTime, draft: Draft) -> impl IntoView {
+    let Draft { typed, problem } = draft;
+    let kind = typed.get("kind");
+    let kinds =
+        KINDS.map(|(value, words)| view! { <option value=value selected=kind == value>{words}</option> });
     let rows: Vec<_> = purges.iter().map(|purge| row(purge, now)).collect();
-    let list = (!rows.is_empty()).then(|| {
-        view! {
-            <table class="list purges">
-                <thead>
-                    <tr>
-                        <th scope="col">"Forgotten (UTC)"</th><th scope="col">"What"</th><th scope="col">"By whom"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        }
-    });
+    let columns = vec![("", "Forgotten (UTC)"), ("", "What"), ("", "By whom")];
     view! {
         <section aria-labelledby="purge-title">
             <h2 id="purge-title">"Purge"<small>"every node forgets it within a second"</small></h2>
             <Problem text=problem/>
-            <form method="post" action="/_fn/purge_cache" class="purge">
+            <form method="post" class="purge">
                 <label>"Forget" <select name="kind">{kinds.into_iter().collect_view()}</select></label>
                 <label class="target">
                     <span>"Path or tag"</span>
-                    <input name="target" required=true maxlength="2048" placeholder="/api/orders/7"/>
+                    <input name="target" required=true maxlength="2048" placeholder="/api/orders/7" value=typed.get("target")/>
                 </label>
                 <button>"Purge"</button>
             </form>
-            {list}
+            <Table class="purges" columns=columns rows=rows/>
         </section>
     }
 }

@@ -6,6 +6,7 @@ use crate::cache_use::CacheUse;
 use crate::domain::numbers::{grouped, lower_first, percent, span_words};
 use crate::domain::stage::Stage;
 use crate::widgets::address::Address;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Routes(
@@ -23,22 +24,22 @@ pub fn Routes(
         }
         .into_any();
     }
+    let columns = vec![
+        ("", "Route"),
+        ("r", "Asked"),
+        ("r", "Served"),
+        ("unseen", "Drawn"),
+        ("r", "Ratio"),
+        ("r", "Calls saved"),
+        ("r", "Time saved"),
+        ("", "Misses by cause"),
+    ];
     let rows: Vec<_> = routes.into_iter().map(|route| row(&route, &requests, marked.as_deref())).collect();
     view! {
         <section aria-labelledby="cache-title">
             <h2 id="cache-title">"By route"<small>"of the requests that came as far as the cache"</small></h2>
             <div class="wide">
-                <table class="list cache-use">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Route"</th><th scope="col" class="r">"Asked"</th><th scope="col" class="r">"Served"</th>
-                            <th scope="col"><span class="visually-hidden">"Drawn"</span></th>
-                            <th scope="col" class="r">"Ratio"</th><th scope="col" class="r">"Calls saved"</th>
-                            <th scope="col" class="r">"Time saved"</th><th scope="col">"Misses by cause"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
+                <Table class="cache-use" columns=columns rows=rows/>
             </div>
         </section>
     }

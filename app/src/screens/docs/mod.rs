@@ -13,6 +13,7 @@ use crate::access::{OpenKey, OpenRoute};
 use crate::domain::quota::terms;
 use crate::screens::screen::Screen;
 use crate::widgets::snippet::{Snippet, curl};
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Docs() -> impl IntoView {
@@ -88,21 +89,9 @@ fn routes(routes: Vec<OpenRoute>, keys: &[OpenKey], gateway: &str) -> impl IntoV
             </tr>
         }
     };
-    if routes.is_empty() {
-        return view! { <p class="hint">"Your plan opens no route yet. Ask the operator."</p> }.into_any();
-    }
-    view! {
-        <table class="list open-routes">
-            <thead>
-                <tr>
-                    <th scope="col">"Route"</th>
-                    <th scope="col">"Address, and everything below it"</th>
-                    <th scope="col">"Methods"</th>
-                    <th scope="col">"Opened by"</th>
-                </tr>
-            </thead>
-            <tbody>{routes.into_iter().map(row).collect_view()}</tbody>
-        </table>
-    }
-    .into_any()
+    let rows: Vec<_> = routes.into_iter().map(row).collect();
+    let columns =
+        vec![("", "Route"), ("", "Address, and everything below it"), ("", "Methods"), ("", "Opened by")];
+    let none = view! { <p class="hint">"Your plan opens no route yet. Ask the operator."</p> };
+    view! { <Table class="open-routes" columns=columns rows=rows otherwise=none.into_any()/> }
 }

@@ -12,7 +12,6 @@ pub struct Invited {
     pub email: Option<String>,
     /// The partner's name; absent for operators.
     pub partner: Option<String>,
-    pub min_password: usize,
 }
 
 /// Asks nobody's leave: whoever holds the link may see for whom it is. `None` when it is over or never was.
@@ -21,11 +20,7 @@ pub async fn invitation(token: String) -> Result<Option<Invited>, Error> {
     crate::error::answer(async {
         let site = crate::site::Site::current()?;
         let found = crate::people::find_invitation(&site.db, &token).await?;
-        Ok(found.map(|invitation| Invited {
-            email: invitation.email,
-            partner: invitation.partner,
-            min_password: crate::people::MIN_PASSWORD,
-        }))
+        Ok(found.map(|invitation| Invited { email: invitation.email, partner: invitation.partner }))
     })
     .await
 }

@@ -7,7 +7,7 @@ use super::api::{Made, partner_key, rename_key, revoke_key, rotate_key};
 use super::made::Reveal;
 use crate::domain::api_key::ApiKey;
 use crate::error::Error;
-use crate::posted::Posted;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::widgets::field::Problem;
 
@@ -24,7 +24,7 @@ enum Act {
 }
 
 enum Shown {
-    Form(Act, ApiKey, Option<String>),
+    Form(Act, ApiKey, Draft),
     Made(Made),
     /// Back to the list.
     Done,
@@ -47,7 +47,7 @@ pub fn ChangeKey() -> impl IntoView {
     Screen::new("Change a key", "/portal/keys").still().show(fetch, |shown, _| {
         let inside = match shown {
             Shown::Made(made) => view! { <Reveal made=made/> }.into_any(),
-            Shown::Form(act, key, problem) => view! { <Form act=act key_=key problem=problem/> }.into_any(),
+            Shown::Form(act, key, draft) => view! { <Form act=act key_=key draft=draft/> }.into_any(),
             Shown::Done => {
                 leptos_axum::redirect("/portal/keys");
                 return ().into_any();
@@ -58,7 +58,9 @@ pub fn ChangeKey() -> impl IntoView {
 }
 
 async fn shown(act: Act, id: i64, posted: Option<Posted>) -> Result<Shown, Error> {
-    let Some(form) = posted else { return Ok(Shown::Form(act, partner_key(id).await?, None)) };
+    let Some(form) = posted else {
+        return Ok(Shown::Form(act, partner_key(id).await?, Draft::default()));
+    };
     let done = match act {
         Act::Rename => rename_key(id, form.get("name")).await.map(|()| Shown::Done),
         Act::Revoke => revoke_key(id).await.map(|()| Shown::Done),
@@ -67,14 +69,14 @@ async fn shown(act: Act, id: i64, posted: Option<Posted>) -> Result<Shown, Error
             rotate_key(id, overlap).await.map(Shown::Made)
         }
     };
-    match done {
-        Err(Error::Invalid(problem)) => Ok(Shown::Form(act, partner_key(id).await?, Some(problem))),
-        done => done,
+    match form.judge(done)? {
+        Ok(shown) => Ok(shown),
+        Err(draft) => Ok(Shown::Form(act, partner_key(id).await?, draft)),
     }
 }
 
 #[component]
-fn Form(act: Act, key_: ApiKey, problem: Option<String>) -> impl IntoView {
+fn Form(act: Act, key_: ApiKey, draft: Draft) -> impl IntoView {
     let ApiKey { id, name, start, .. } = key_;
     let whole = format!("{name} ({start}…)");
     let (title, lead, verb) = match act {
@@ -96,6 +98,9 @@ fn Form(act: Act, key_: ApiKey, problem: Option<String>) -> impl IntoView {
             "Revoke",
         ),
     };
+    let Draft { typed, problem } = draft;
+    let set = typed.get("overlap").parse().unwrap_or(SET);
+    let name = if problem.is_some() { typed.get("name") } else { name };
     let fields = match act {
         Act::Rename => view! {
             <div class="field">
@@ -108,7 +113,7 @@ fn Form(act: Act, key_: ApiKey, problem: Option<String>) -> impl IntoView {
             let overlaps = OVERLAPS.map(|(seconds, words)| {
                 view! {
                     <label class="choice">
-                        <input type="radio" name="overlap" value=seconds.to_string() checked=seconds == SET autofocus=seconds == SET/>{words}
+                        <input type="radio" name="overlap" value=seconds.to_string() checked=seconds == set autofocus=seconds == set/>{words}
                     </label>
                 }
             });

@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use super::api::{Made, Offer, create_key, key_offer};
 use super::made::Reveal;
+use crate::domain::numbers::count;
 use crate::error::Error;
-use crate::posted::Posted;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::widgets::field::{Field, Problem};
 
@@ -16,7 +17,7 @@ const SET: u16 = 30;
 
 /// Before the form is sent, and after.
 enum Shown {
-    Form(Offer, Option<String>),
+    Form(Offer, Draft),
     Made(Made),
 }
 
@@ -27,27 +28,28 @@ pub fn CreateKey() -> impl IntoView {
     Screen::new("Create a key", "/portal/keys").still().show(fetch, |shown, _| {
         let inside = match shown {
             Shown::Made(made) => view! { <Reveal made=made/> }.into_any(),
-            Shown::Form(offer, problem) => view! { <Form offer=offer problem=problem/> }.into_any(),
+            Shown::Form(offer, draft) => view! { <Form offer=offer draft=draft/> }.into_any(),
         };
         view! { <section class="sheet" aria-labelledby="sheet-title">{inside}</section> }.into_any()
     })
 }
 
 async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
-    let Some(form) = posted else { return Ok(Shown::Form(key_offer().await?, None)) };
+    let Some(form) = posted else { return Ok(Shown::Form(key_offer().await?, Draft::default())) };
     let routes = form.all("routes").join(",");
     let days = form.get("days").parse().unwrap_or(i64::from(SET));
-    match create_key(form.get("name"), days, routes).await {
-        Ok(made) => Ok(Shown::Made(made)),
-        Err(Error::Invalid(problem)) => Ok(Shown::Form(key_offer().await?, Some(problem))),
-        Err(error) => Err(error),
-    }
+    let done = create_key(form.get("name"), days, routes).await;
+    Ok(match form.judge(done)? {
+        Ok(made) => Shown::Made(made),
+        Err(draft) => Shown::Form(key_offer().await?, draft),
+    })
 }
 
 #[component]
-fn Form(offer: Offer, problem: Option<String>) -> impl IntoView {
+fn Form(offer: Offer, draft: Draft) -> impl IntoView {
     let Offer { plan, allowance, routes } = offer;
-    let count = format!("In use: {} of the {} keys of plan {plan}.", allowance.used, allowance.max);
+    let count =
+        format!("In use: {} of {}, by plan {plan}.", allowance.used, count(allowance.max as u64, "key"));
     if allowance.is_spent() {
         return view! {
             <h2 id="sheet-title">"No more keys"</h2>
@@ -56,17 +58,22 @@ fn Form(offer: Offer, problem: Option<String>) -> impl IntoView {
         }
         .into_any();
     }
+    let Draft { typed, problem } = draft;
+    let set = typed.get("days").parse().unwrap_or(SET);
     let expiries = EXPIRIES.map(|(days, name)| {
         view! {
-            <label class="choice"><input type="radio" name="days" value=days.to_string() checked=days == SET/>{name}</label>
+            <label class="choice"><input type="radio" name="days" value=days.to_string() checked=days == set/>{name}</label>
         }
     });
     let limits = (routes.len() > 1).then(|| {
+        let ticked = typed.all("routes");
+        let is_limited = !ticked.is_empty();
         let routes = routes.into_iter().map(|route| {
-            view! { <label class="choice"><input type="checkbox" name="routes" value=route.clone()/>{route}</label> }
+            let is_on = ticked.contains(&route);
+            view! { <label class="choice"><input type="checkbox" name="routes" value=route.clone() checked=is_on/>{route}</label> }
         });
         view! {
-            <details class="field limits">
+            <details class="field limits" open=is_limited>
                 <summary>"Limit it to some routes"</summary>
                 <div class="choices">{routes.collect_view()}</div>
                 <p class="hint">"With none ticked it opens all of your plan."</p>
@@ -77,7 +84,7 @@ fn Form(offer: Offer, problem: Option<String>) -> impl IntoView {
         <h2 id="sheet-title">"Create a key"</h2>
         <p class="soft">{count}</p>
         <form method="post" action="/portal/keys/new">
-            <Field name="name" label="Name" autocomplete="off" autofocus=true
+            <Field name="name" label="Name" autocomplete="off" autofocus=true value=typed.get("name")
                 hint="Where it will be used, such as Production. You can change it later.".to_owned()/>
             <fieldset class="field">
                 <legend>"Expires after"</legend>

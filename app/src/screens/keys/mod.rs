@@ -12,12 +12,15 @@ use self::api::{KeyList, partner_keys};
 use crate::domain::api_key::{ApiKey, KeyState};
 use crate::domain::key_use::KeyUse;
 use crate::domain::moment::{date, expiry, until};
+use crate::domain::numbers::count;
 use crate::domain::stage::Stage;
 use crate::islands::sheet::Sheets;
 use crate::keys::PAGE;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::ends::Sparkline;
+use crate::widgets::headline::Said;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Keys() -> impl IntoView {
@@ -34,15 +37,25 @@ fn List(list: KeyList, page: i64, address: Address) -> impl IntoView {
     let KeyList { keys, total, allowance, now } = list;
     let said = match (allowance.used, allowance.is_spent()) {
         (0, _) if total == 0 => "You have no key yet.".to_owned(),
+        (1, true) => "The one key of your plan is in use.".to_owned(),
         (used, true) => format!("All {used} keys of your plan are in use."),
         (1, false) => format!("1 of {} keys is in use.", allowance.max),
-        (used, false) => format!("{used} of {} keys are in use.", allowance.max),
+        (used, false) => format!("{used} of {} are in use.", count(allowance.max as u64, "key")),
     };
+    let columns = vec![
+        ("", "Name"),
+        ("", "Key"),
+        ("", "30 days"),
+        ("", "Last used"),
+        ("", "Created"),
+        ("", "Expires"),
+        ("unseen", "Change"),
+    ];
     let is_empty = keys.is_empty();
     let rows: Vec<_> = keys.into_iter().map(|usage| row(usage, now)).collect();
     let pages = (total + PAGE - 1) / PAGE;
     view! {
-        <p class="verdict">{said}</p>
+        <Said text=said/>
         <p class="acts above">
             <a class="btn" href="/portal/keys/new" data-sheet="">"Create a key"</a>
             {allowance.is_spent().then(|| view! { <span class="hint">"Revoke or rotate one: rotating needs no place."</span> })}
@@ -53,20 +66,7 @@ fn List(list: KeyList, page: i64, address: Address) -> impl IntoView {
         {(!is_empty).then(|| view! {
             <section aria-labelledby="keys-title">
                 <h2 id="keys-title" class="visually-hidden">"Keys"</h2>
-                <table class="list keys">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Name"</th>
-                            <th scope="col">"Key"</th>
-                            <th scope="col">"30 days"</th>
-                            <th scope="col">"Last used"</th>
-                            <th scope="col">"Created"</th>
-                            <th scope="col">"Expires"</th>
-                            <th scope="col"><span class="visually-hidden">"Change"</span></th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
+                <Table class="keys" columns=columns rows=rows/>
                 <Legend/>
                 {(pages > 1).then(|| pager(&address, page, pages))}
             </section>

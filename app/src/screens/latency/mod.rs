@@ -11,10 +11,11 @@ use self::routes::Routes;
 use self::stages::Stages;
 use crate::domain::funnel;
 use crate::domain::histogram::Histogram;
-use crate::domain::numbers::grouped;
+use crate::domain::numbers::{count, grouped};
 use crate::latency::Times;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
+use crate::widgets::headline::Said;
 use crate::widgets::histogram::LatencyHistogram;
 use crate::widgets::latency_map::LatencyMap;
 
@@ -35,7 +36,7 @@ pub fn Latency() -> impl IntoView {
             view! { <p class="hint"><a href=address.with("route", None).href()>"All routes"</a></p> }
         });
         view! {
-            <p class="verdict">{sentence}</p>
+            <Said text=sentence/>
             {all}
             <section class="two">
                 <LatencyHistogram latency=funnel::Latency::of(&times.at_upstream) behind=requests.clone()/>
@@ -63,15 +64,17 @@ fn headline(all: &Histogram, routes: &[(String, Times)], route: Option<&str>) ->
     let (Some(p50), Some(p95)) = (all.percentile(0.5), all.percentile(0.95)) else {
         return format!("No request{of} reached an upstream in this window.");
     };
-    let requests =
-        if all.total() == 1 { "1 request".to_owned() } else { format!("{} requests", grouped(all.total())) };
+    let requests = count(all.total(), "request");
+    let bound = |ms: u32| grouped(ms.into());
     let sentence = match (p50.high, p95.high) {
-        (Some(half), Some(most)) if half == most => format!("95 % of {requests}{of} took up to {most} ms"),
+        (Some(half), Some(most)) if half == most => {
+            format!("95 % of {requests}{of} took up to {} ms", bound(most))
+        }
         (Some(half), Some(most)) => {
-            format!("Half of {requests}{of} took up to {half} ms, and 95 % up to {most} ms")
+            format!("Half of {requests}{of} took up to {} ms, and 95 % up to {} ms", bound(half), bound(most))
         }
         (Some(half), None) => {
-            format!("Half of {requests}{of} took up to {half} ms, but more than 5 % took over 5 s")
+            format!("Half of {requests}{of} took up to {} ms, but more than 5 % took over 5 s", bound(half))
         }
         (None, _) => format!("At least half of {requests}{of} took over 5 s"),
     };
@@ -105,11 +108,11 @@ mod tests {
         assert_eq!(
             headline(&all, &routes, None),
             "Half of 105 requests took up to 5 ms, and 95 % up to 10 ms. \
-             Slowest is billing: its p95 is 250–1000 ms, about 1000."
+             Slowest is billing: its p95 is 250–1,000 ms, about 1,000."
         );
         assert_eq!(
             headline(&slow, &routes, Some("billing")),
-            "Half of 5 requests on billing took up to 250 ms, and 95 % up to 1000 ms."
+            "Half of 5 requests on billing took up to 250 ms, and 95 % up to 1,000 ms."
         );
         assert_eq!(headline(&histogram([0; 9]), &[], None), "No request reached an upstream in this window.");
         assert_eq!(

@@ -7,6 +7,7 @@ use crate::domain::numbers::{duration, grouped};
 use crate::domain::stage::Stage;
 use crate::latency::Times;
 use crate::widgets::address::Address;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Routes(routes: Vec<(String, Times)>, address: Address) -> impl IntoView {
@@ -15,21 +16,20 @@ pub fn Routes(routes: Vec<(String, Times)>, address: Address) -> impl IntoView {
     if rows.is_empty() {
         return ().into_any();
     }
+    let columns = vec![
+        ("", "Route"),
+        ("r", "Requests"),
+        ("unseen", "Buckets"),
+        ("", "p50"),
+        ("", "p95"),
+        ("", "p99"),
+        ("r", "Upstream, each"),
+    ];
     view! {
         <section aria-labelledby="routes-title">
             <h2 id="routes-title">"By route"<small>"requests that reached the upstream; a percentile is a range"</small></h2>
             <div class="wide">
-                <table class="list route-times">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Route"</th><th scope="col" class="r">"Requests"</th>
-                            <th scope="col"><span class="visually-hidden">"Buckets"</span></th>
-                            <th scope="col">"p50"</th><th scope="col">"p95"</th><th scope="col">"p99"</th>
-                            <th scope="col" class="r">"Upstream, each"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
+                <Table class="route-times" columns=columns rows=rows/>
             </div>
         </section>
     }

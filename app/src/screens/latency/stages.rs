@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::domain::numbers::{duration, grouped, percent};
 use crate::domain::stage::Stage;
 use crate::latency::Times;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Stages(times: Times) -> impl IntoView {
@@ -25,20 +26,14 @@ pub fn Stages(times: Times) -> impl IntoView {
             </tr>
         }
     });
+    let columns =
+        vec![("", "Stage"), ("r", "Requests"), ("r", "Each"), ("unseen", "Drawn"), ("r", "Of all time")];
     view! {
         <section aria-labelledby="stages-title">
             <h2 id="stages-title">
                 "Where the time goes"<small>"on average, of the requests that came into the stage; Proxy is the upstream’s time"</small>
             </h2>
-            <table class="list stage-times">
-                <thead>
-                    <tr>
-                        <th scope="col">"Stage"</th><th scope="col" class="r">"Requests"</th><th scope="col" class="r">"Each"</th>
-                        <th scope="col"><span class="visually-hidden">"Drawn"</span></th><th scope="col" class="r">"Of all time"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows.into_iter().collect_view()}</tbody>
-            </table>
+            <Table class="stage-times" columns=columns rows=Vec::from(rows)/>
         </section>
     }
     .into_any()

@@ -7,6 +7,7 @@ use crate::domain::ends::Ends;
 use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
 use crate::widgets::books::stage_line;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Before(now: Ends, before: Ends) -> impl IntoView {
@@ -24,20 +25,12 @@ pub fn Before(now: Ends, before: Ends) -> impl IntoView {
             }
         })
         .collect();
+    let columns =
+        vec![("", "Line"), ("r", "Now"), ("r before", "Before"), ("r", "Change"), ("unseen", "In per cent")];
     view! {
         <div aria-labelledby="before-title" role="region">
             <h2 id="before-title">"Against the window before"</h2>
-            <table class="list compact">
-                <thead>
-                    <tr>
-                        <th scope="col">"Line"</th>
-                        <th scope="col" class="r">"Now"</th>
-                        <th scope="col" class="r before">"Before"</th>
-                        <th scope="col" class="r" colspan="2">"Change"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <Table class="compact" columns=columns rows=rows/>
         </div>
     }
 }

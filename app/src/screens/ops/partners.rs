@@ -7,6 +7,7 @@ use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
 use crate::widgets::address::Address;
 use crate::widgets::mini_funnel::MiniFunnel;
+use crate::widgets::table::Table;
 
 /// Before the key is read nobody knows whose request it is, and what the cache answers is served.
 const REFUSING: [Stage; 4] = [Stage::Key, Stage::Quota, Stage::Breaker, Stage::Proxy];
@@ -14,37 +15,19 @@ const REFUSING: [Stage; 4] = [Stage::Key, Stage::Quota, Stage::Breaker, Stage::P
 #[component]
 pub fn Partners(partners: Vec<PartnerEnds>, address: Address) -> impl IntoView {
     let all = address.elsewhere("/ops/partners").href();
-    let head = view! {
-        <h2 id="partners-title">
-            "Most turned away"<small>"partners by what was stopped, "<a href=all>"all partners"</a></small>
-        </h2>
-    };
-    if partners.is_empty() {
-        return view! {
-            <section aria-labelledby="partners-title">{head}<p class="hint">"No partner was turned away in this window."</p></section>
-        }
-        .into_any();
-    }
     let rows: Vec<_> = partners.into_iter().map(|partner| row(partner, &address)).collect();
-    let columns = REFUSING.map(|stage| view! { <th scope="col" class="r">{column(stage)}</th> });
+    let mut columns = vec![("", "Partner"), ("drawn", "From door to upstream"), ("r", "Arrived")];
+    columns.extend(REFUSING.map(|stage| ("r", column(stage))));
+    columns.push(("r", "Reached"));
+    let none = view! { <p class="hint">"No partner was turned away in this window."</p> };
     view! {
         <section aria-labelledby="partners-title">
-            {head}
-            <table class="list turned-away">
-                <thead>
-                    <tr>
-                        <th scope="col">"Partner"</th>
-                        <th scope="col" class="drawn">"From door to upstream"</th>
-                        <th scope="col" class="r">"Arrived"</th>
-                        {columns.into_iter().collect_view()}
-                        <th scope="col" class="r">"Reached"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <h2 id="partners-title">
+                "Most turned away"<small>"partners by what was stopped, "<a href=all>"all partners"</a></small>
+            </h2>
+            <Table class="turned-away" columns=columns rows=rows otherwise=none.into_any()/>
         </section>
     }
-    .into_any()
 }
 
 fn column(stage: Stage) -> &'static str {

@@ -5,34 +5,18 @@ use leptos::prelude::*;
 use crate::books::UpstreamHealth;
 use crate::domain::numbers::{grouped, percent};
 use crate::widgets::address::Address;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Upstreams(upstreams: Vec<UpstreamHealth>, address: Address) -> impl IntoView {
     let all = address.elsewhere("/ops/upstreams").href();
-    let is_empty = upstreams.is_empty();
     let rows: Vec<_> = upstreams.into_iter().map(row).collect();
-    let body = match is_empty {
-        true => view! { <p class="hint">"No upstream yet: declare one in a file for "<code>"toll apply"</code>"."</p> }.into_any(),
-        false => view! {
-            <table class="list compact">
-                <thead>
-                    <tr>
-                        <th scope="col">"Upstream"</th>
-                        <th scope="col">"Door"</th>
-                        <th scope="col" class="r">"Reached"</th>
-                        <th scope="col" class="r">"5xx"</th>
-                        <th scope="col" class="r">"Held back"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        }
-        .into_any(),
-    };
+    let columns = vec![("", "Upstream"), ("", "Door"), ("r", "Reached"), ("r", "5xx"), ("r", "Held back")];
+    let none = view! { <p class="hint">"No upstream yet: declare one in a file for "<code>"toll apply"</code>"."</p> };
     view! {
         <div aria-labelledby="upstreams-title" role="region">
             <h2 id="upstreams-title">"Upstreams"<small>"the door now, "<a href=all>"its history"</a></small></h2>
-            {body}
+            <Table class="compact" columns=columns rows=rows otherwise=none.into_any()/>
         </div>
     }
 }

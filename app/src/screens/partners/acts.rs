@@ -9,6 +9,7 @@ use crate::domain::numbers::grouped;
 use crate::domain::quota::Quota;
 use crate::partners::{Partner, Plan};
 use crate::widgets::choice::Choice;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn PlanAndDoor(partner: Partner, quota: Option<Quota>, plans: Vec<Plan>) -> impl IntoView {
@@ -75,32 +76,21 @@ pub fn PlanAndDoor(partner: Partner, quota: Option<Quota>, plans: Vec<Plan>) -> 
 pub fn Keys(keys: Vec<ApiKey>, slug: String, now: OffsetDateTime) -> impl IntoView {
     let count = keys.iter().filter(|key| key.state.is_honoured()).count();
     let said = format!("{count} in use");
-    let body = match keys.is_empty() {
-        true => view! { <p class="hint">"No key yet. Its people create keys on "<code>"/portal/keys"</code>"."</p> }.into_any(),
-        false => {
-            let rows: Vec<_> = keys.into_iter().map(|key| row(key, &slug, now)).collect();
-            view! {
-                <table class="list">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Name"</th>
-                            <th scope="col">"Key"</th>
-                            <th scope="col">"Created"</th>
-                            <th scope="col">"Expires"</th>
-                            <th scope="col">"State"</th>
-                            <th scope="col"><span class="visually-hidden">"What to do"</span></th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            }
-            .into_any()
-        }
-    };
+    let rows: Vec<_> = keys.into_iter().map(|key| row(key, &slug, now)).collect();
+    let columns = vec![
+        ("", "Name"),
+        ("", "Key"),
+        ("", "Created"),
+        ("", "Expires"),
+        ("", "State"),
+        ("unseen", "What to do"),
+    ];
+    let none =
+        view! { <p class="hint">"No key yet. Its people create keys on "<code>"/portal/keys"</code>"."</p> };
     view! {
         <section aria-labelledby="keys-title">
             <h2 id="keys-title">"Keys"<small>{said}</small></h2>
-            {body}
+            <Table columns=columns rows=rows otherwise=none.into_any()/>
         </section>
     }
 }

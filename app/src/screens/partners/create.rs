@@ -5,18 +5,14 @@ use leptos::prelude::*;
 use super::api::{create_partner, ops_plans};
 use crate::error::Error;
 use crate::partners::Plan;
-use crate::posted::Posted;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::widgets::choice::Choice;
 use crate::widgets::field::{Field, Problem};
 
-/// The form, as it was sent if it was.
 struct Shown {
     plans: Vec<Plan>,
-    slug: String,
-    name: String,
-    plan: String,
-    problem: Option<String>,
+    draft: Draft,
 }
 
 #[component]
@@ -30,22 +26,20 @@ pub fn CreatePartner() -> impl IntoView {
 
 async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
     let plans = ops_plans().await?;
-    let get = |name| posted.as_ref().map(|form| form.get(name)).unwrap_or_default();
-    let (slug, name, plan) = (get("slug"), get("name"), get("plan"));
-    let problem = match posted.is_some() {
-        false => None,
-        true => match create_partner(slug.clone(), name.clone(), plan.clone()).await {
-            Ok(()) => None,
-            Err(Error::Invalid(problem)) => Some(problem),
-            Err(error) => return Err(error),
-        },
+    let draft = match posted {
+        None => Draft::default(),
+        Some(form) => {
+            let done = create_partner(form.get("slug"), form.get("name"), form.get("plan")).await;
+            // One that was made leads to its page.
+            form.judge(done)?.err().unwrap_or_default()
+        }
     };
-    Ok(Shown { plans, slug, name, plan, problem })
+    Ok(Shown { plans, draft })
 }
 
 #[component]
 fn Form(shown: Shown) -> impl IntoView {
-    let Shown { plans, slug, name, plan, problem } = shown;
+    let Shown { plans, draft: Draft { typed, problem } } = shown;
     if plans.is_empty() {
         return view! {
             <p class="hint">"A partner needs a plan, and there is none yet: declare one in a file for "<code>"toll apply"</code>"."</p>
@@ -55,11 +49,11 @@ fn Form(shown: Shown) -> impl IntoView {
     let plans: Vec<_> = plans.into_iter().map(|plan| (plan.name.clone(), plan.words())).collect();
     view! {
         <form method="post" action="/ops/partners/new" class="narrow">
-            <Field name="slug" label="Slug" autocomplete="off" autofocus=true value=slug
+            <Field name="slug" label="Slug" autocomplete="off" autofocus=true value=typed.get("slug")
                 hint="Stands in commands and addresses: lower-case letters, digits, - and _.".to_owned()/>
-            <Field name="name" label="Name" autocomplete="off" value=name required=false
+            <Field name="name" label="Name" autocomplete="off" value=typed.get("name") required=false
                 hint="What people call it; without one, the slug.".to_owned()/>
-            <Choice name="plan" label="Plan" options=plans chosen=plan/>
+            <Choice name="plan" label="Plan" options=plans chosen=typed.get("plan")/>
             <Problem text=problem/>
             <p class="acts">
                 <button>"Create partner"</button>

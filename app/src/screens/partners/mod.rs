@@ -9,12 +9,14 @@ mod people;
 use leptos::prelude::*;
 
 use self::api::{List, ops_partners};
-use crate::domain::numbers::grouped;
+use crate::domain::numbers::{count, grouped, so_many_of};
 use crate::partners::{Listed, PAGE};
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
+use crate::widgets::headline::Said;
 use crate::widgets::mini_funnel::MiniFunnel;
 use crate::widgets::pager::Pager;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn Partners() -> impl IntoView {
@@ -38,39 +40,32 @@ pub fn Partners() -> impl IntoView {
 fn Everybody(list: List, search: String, page: i64, address: Address) -> impl IntoView {
     let List { page: shown, .. } = list;
     let total = shown.total.max(0) as u64;
-    let is_empty = shown.partners.is_empty();
     let kept: Vec<_> = address
         .parameters_without(&["search", "page"])
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
         .collect();
+    let sentence = sentence(&shown.partners, total, &search);
     let rows: Vec<_> = shown.partners.into_iter().map(|listed| row(listed, &address)).collect();
-    let table = match is_empty {
-        true if search.is_empty() => view! {
+    let none = match search.is_empty() {
+        true => view! {
             <p class="hint">"No partner yet. Create the first one, or declare it in a file for "<code>"toll apply"</code>"."</p>
         }
         .into_any(),
-        true => view! { <p class="hint">"No partner has "<b>{search.clone()}</b>" in its slug or name."</p> }.into_any(),
-        false => view! {
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"Partner"</th>
-                        <th scope="col">"Plan"</th>
-                        <th scope="col" class="r">"Keys"</th>
-                        <th scope="col" class="drawn">"From door to upstream"</th>
-                        <th scope="col" class="r">"Requests"</th>
-                        <th scope="col" class="r">"Stopped"</th>
-                        <th scope="col" class="r">"From cache"</th>
-                        <th scope="col" class="r">"Reached"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        }
-        .into_any(),
+        false => view! { <p class="hint">"No partner has "<b>{search.clone()}</b>" in its slug or name."</p> }.into_any(),
     };
+    let columns = vec![
+        ("", "Partner"),
+        ("", "Plan"),
+        ("r", "Keys"),
+        ("drawn", "From door to upstream"),
+        ("r", "Requests"),
+        ("r", "Stopped"),
+        ("r", "From cache"),
+        ("r", "Reached"),
+    ];
     view! {
+        <Said text=sentence/>
         <div class="above-list">
             <form method="get" class="search" role="search">
                 {kept}
@@ -78,14 +73,33 @@ fn Everybody(list: List, search: String, page: i64, address: Address) -> impl In
                 <input id="search" type="search" name="search" value=search placeholder="Slug or name"/>
                 <button class="quiet">"Find"</button>
             </form>
-            <p class="soft">{format!("{} {}", grouped(total), if total == 1 { "partner" } else { "partners" })}</p>
             <a class="btn" href="/ops/partners/new">"New partner"</a>
         </div>
         <section aria-label="Partners">
-            {table}
+            <Table columns=columns rows=rows otherwise=none/>
             <Pager address=address page=page size=PAGE total=total as i64/>
         </section>
     }
+}
+
+/// Who called, and whom it went worst for, where all are on the page.
+fn sentence(shown: &[Listed], total: u64, search: &str) -> String {
+    if !search.is_empty() {
+        return format!("{} found.", count(total, "partner"));
+    }
+    if total == 0 {
+        return "There is no partner yet.".into();
+    }
+    if shown.len() as u64 != total {
+        return format!("{}, {} on this page.", count(total, "partner"), shown.len());
+    }
+    let called = shown.iter().filter(|listed| listed.ends.arrived() > 0).count() as u64;
+    let worst = shown.iter().max_by_key(|listed| listed.ends.refused()).filter(|l| l.ends.refused() > 0);
+    let worst = worst.map(|Listed { partner, ends, .. }| {
+        let (refused, arrived) = (grouped(ends.refused()), count(ends.arrived(), "request"));
+        format!(" {} was stopped most: {refused} of {arrived}.", partner.name)
+    });
+    format!("{} called in this window.{}", so_many_of(called, total, "partner"), worst.unwrap_or_default())
 }
 
 fn row(listed: Listed, address: &Address) -> impl IntoView + use<> {

@@ -11,20 +11,20 @@ use super::api::{
 use super::people::People;
 use crate::error::Error;
 use crate::islands::secret::Secret;
-use crate::posted::Posted;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
 use crate::widgets::field::Problem;
 use crate::widgets::funnel_chart::FunnelChart;
-use crate::widgets::headline::headline;
+use crate::widgets::headline::{Said, headline};
 use crate::widgets::histogram::LatencyHistogram;
 
 /// The partner, and what came of the form that this is the answer to.
 struct Shown {
     details: Details,
     link: Option<OneTimeLink>,
-    problem: Option<String>,
+    draft: Draft,
 }
 
 #[component]
@@ -42,15 +42,17 @@ pub fn OnePartner() -> impl IntoView {
 }
 
 async fn shown(posted: Option<Posted>, span: String, slug: String) -> Result<Shown, Error> {
-    let (link, problem) = match posted {
-        None => (None, None),
-        Some(form) => match act(&form, &slug).await {
-            Ok(link) => (link, None),
-            Err(Error::Invalid(problem)) => (None, Some(problem)),
-            Err(error) => return Err(error),
-        },
+    let (link, draft) = match posted {
+        None => (None, Draft::default()),
+        Some(form) => {
+            let done = act(&form, &slug).await;
+            match form.judge(done)? {
+                Ok(link) => (link, Draft::default()),
+                Err(draft) => (None, draft),
+            }
+        }
     };
-    Ok(Shown { details: ops_partner(span, slug).await?, link, problem })
+    Ok(Shown { details: ops_partner(span, slug).await?, link, draft })
 }
 
 /// All but links lead back to the page, so that nothing is done twice.
@@ -72,21 +74,21 @@ async fn act(form: &Posted, slug: &str) -> Result<Option<OneTimeLink>, Error> {
 
 #[component]
 fn Page(shown: Shown, address: Address) -> impl IntoView {
-    let Shown { details, link, problem } = shown;
+    let Shown { details, link, draft: Draft { typed, problem } } = shown;
     let Details { partner, funnel, quota, people, invited, keys, plans, now } = details;
     let list = address.elsewhere("/ops/requests").with("partner", Some(partner.slug.as_str()));
     let slug = partner.slug.clone();
     view! {
         {link.map(|link| view! { <Link link=link/> })}
         <Problem text=problem/>
-        <p class="verdict">{headline(&funnel)}</p>
+        <Said text=headline(&funnel)/>
         <PlanAndDoor partner=partner quota=quota plans=plans/>
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"</h2>
             <Books funnel=funnel.clone() behind=list.clone()/>
         </section>
         <Keys keys=keys slug=slug.clone() now=now/>
-        <People people=people invited=invited slug=slug now=now/>
+        <People people=people invited=invited slug=slug now=now typed=typed/>
         <section class="two">
             <FunnelChart funnel=funnel.clone() behind=list.clone()/>
             <LatencyHistogram latency=funnel.latency behind=list/>

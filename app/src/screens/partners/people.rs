@@ -5,50 +5,45 @@ use time::OffsetDateTime;
 
 use crate::domain::moment::{date, until};
 use crate::partners::Person;
+use crate::posted::Posted;
 use crate::widgets::field::Field;
+use crate::widgets::table::Table;
 
 #[component]
-pub fn People(people: Vec<Person>, invited: Vec<Person>, slug: String, now: OffsetDateTime) -> impl IntoView {
+pub fn People(
+    people: Vec<Person>,
+    invited: Vec<Person>,
+    slug: String,
+    now: OffsetDateTime,
+    /// Of a form that was refused.
+    typed: Posted,
+) -> impl IntoView {
+    let is_again = typed.get("act") == "invite";
+    let email = if is_again { typed.get("email") } else { String::new() };
     let here = format!("/ops/partners/{slug}");
-    let is_empty = people.is_empty() && invited.is_empty();
-    let people: Vec<_> = people.into_iter().map(|person| row(person, here.clone())).collect();
-    let invited: Vec<_> = invited
-        .into_iter()
-        .map(|Person { email, at }| {
-            view! {
-                <tr>
-                    <th scope="row">{email}</th>
-                    <td><span class="tag">{format!("invited, link ends {}", until(at, now))}</span></td>
-                    <td></td>
-                </tr>
-            }
-        })
-        .collect();
-    let table = match is_empty {
-        true => view! { <p class="hint">"Nobody signs in for this partner yet."</p> }.into_any(),
-        false => view! {
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"E-mail"</th>
-                        <th scope="col">"Account"</th>
-                        <th scope="col"><span class="visually-hidden">"What to do"</span></th>
-                    </tr>
-                </thead>
-                <tbody>{people}{invited}</tbody>
-            </table>
+    let guest = |Person { email, at }: Person| {
+        view! {
+            <tr>
+                <th scope="row">{email}</th>
+                <td><span class="tag">{format!("invited, link ends {}", until(at, now))}</span></td>
+                <td></td>
+            </tr>
         }
-        .into_any(),
+        .into_any()
     };
+    let people = people.into_iter().map(|person| row(person, here.clone()).into_any());
+    let rows: Vec<_> = people.chain(invited.into_iter().map(guest)).collect();
+    let columns = vec![("", "E-mail"), ("", "Account"), ("unseen", "What to do")];
+    let none = view! { <p class="hint">"Nobody signs in for this partner yet."</p> };
     view! {
         <section aria-labelledby="people-title">
             <h2 id="people-title">"People"</h2>
-            {table}
-            <details class="ask below">
+            <Table columns=columns rows=rows otherwise=none.into_any()/>
+            <details class="ask below" open=is_again>
                 <summary>"Invite a person"</summary>
                 <form method="post" action=here>
                     <input type="hidden" name="act" value="invite"/>
-                    <Field name="email" label="E-mail" kind="email" autocomplete="off"
+                    <Field name="email" label="E-mail" kind="email" autocomplete="off" value=email
                         hint="You get a link to hand on. It works once, within 72 hours.".to_owned()/>
                     <button>"Make a link"</button>
                 </form>

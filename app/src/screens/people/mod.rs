@@ -8,14 +8,16 @@ use self::api::{Colleague, InvitationLink, Team, colleagues, invite_colleague};
 use crate::domain::moment::{date, until};
 use crate::error::Error;
 use crate::islands::secret::Secret;
-use crate::posted::Posted;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::widgets::field::{Field, Problem};
+use crate::widgets::headline::Said;
+use crate::widgets::table::Table;
 
 struct Shown {
     colleagues: Team,
-    /// What came of the form.
-    answer: Option<Result<InvitationLink, String>>,
+    made: Option<InvitationLink>,
+    draft: Draft,
 }
 
 #[component]
@@ -29,52 +31,44 @@ pub fn People() -> impl IntoView {
 }
 
 async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
-    let answer = match posted {
-        None => None,
-        Some(form) => match invite_colleague(form.get("email")).await {
-            Ok(made) => Some(Ok(made)),
-            Err(Error::Invalid(problem)) => Some(Err(problem)),
-            Err(error) => return Err(error),
-        },
+    let (made, draft) = match posted {
+        None => (None, Draft::default()),
+        Some(form) => {
+            let done = invite_colleague(form.get("email")).await;
+            match form.judge(done)? {
+                Ok(made) => (Some(made), Draft::default()),
+                Err(draft) => (None, draft),
+            }
+        }
     };
-    Ok(Shown { colleagues: colleagues().await?, answer })
+    Ok(Shown { colleagues: colleagues().await?, made, draft })
 }
 
 #[component]
 fn Page(shown: Shown) -> impl IntoView {
-    let Shown { colleagues: Team { people, invited, now }, answer } = shown;
+    let Shown { colleagues: Team { people, invited, now }, made, draft: Draft { typed, problem } } = shown;
     let said = match people.len() {
         1 => "You alone see this traffic and these keys.".to_owned(),
         n => format!("{n} people see this traffic and these keys."),
     };
-    let (made, problem) = match answer {
-        Some(Ok(made)) => (Some(made), None),
-        Some(Err(problem)) => (None, Some(problem)),
-        None => (None, None),
-    };
     let person = |Colleague { email, at }: Colleague| {
-        view! { <tr><th scope="row">{email}</th><td>{format!("since {}", date(at))}</td></tr> }
+        view! { <tr><th scope="row">{email}</th><td>{format!("since {}", date(at))}</td></tr> }.into_any()
     };
     let guest = |Colleague { email, at }: Colleague| {
-        view! { <tr><th scope="row">{email}</th><td><span class="tag">{format!("invited, link ends {}", until(at, now))}</span></td></tr> }
+        view! { <tr><th scope="row">{email}</th><td><span class="tag">{format!("invited, link ends {}", until(at, now))}</span></td></tr> }.into_any()
     };
+    let rows: Vec<_> = people.into_iter().map(person).chain(invited.into_iter().map(guest)).collect();
     view! {
-        <p class="verdict">{said}</p>
+        <Said text=said/>
         {made.map(|made| view! { <Link made=made/> })}
         <section aria-labelledby="people-title">
             <h2 id="people-title">"Colleagues"</h2>
-            <table class="list people">
-                <thead><tr><th scope="col">"E-mail"</th><th scope="col">"Account"</th></tr></thead>
-                <tbody>
-                    {people.into_iter().map(person).collect_view()}
-                    {invited.into_iter().map(guest).collect_view()}
-                </tbody>
-            </table>
+            <Table class="people" columns=vec![("", "E-mail"), ("", "Account")] rows=rows/>
         </section>
         <section aria-labelledby="invite-title" class="narrow">
             <h2 id="invite-title">"Invite a colleague"</h2>
             <form method="post" action="/portal/people">
-                <Field name="email" label="E-mail" kind="email" autocomplete="off"
+                <Field name="email" label="E-mail" kind="email" autocomplete="off" value=typed.get("email")
                     hint="You get a link to hand on. It works once, within 72 hours.".to_owned()/>
                 <Problem text=problem/>
                 <button>"Make a link"</button>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::moment::{clock, until};
-use crate::domain::numbers::grouped;
+use crate::domain::numbers::{count, grouped};
 use crate::domain::quota::Quota;
 
 #[component]
@@ -19,7 +19,7 @@ pub fn QuotaNow(quota: Quota) -> impl IntoView {
         <section class="quota-now" aria-labelledby="quota-title">
             <h2 id="quota-title">"My quota now"<small>{format!("plan {}: {}", quota.plan, quota.terms())}</small></h2>
             <svg class="quota-bar stage-quota" class:spent=left == 0 width="100%" role="img"
-                aria-label=format!("{left} of {capacity} requests left")>
+                aria-label=format!("{} of {} left", grouped(left), count(capacity, "request"))>
                 <rect class="room" width="100%" height="100%"/>
                 <rect class="left" width=format!("{share:.2}%") height="100%"/>
             </svg>

@@ -9,6 +9,7 @@ use crate::domain::numbers::{grouped, percent};
 use crate::domain::outcome::{Fault, Outcome};
 use crate::domain::stage::Stage;
 use crate::widgets::address::Address;
+use crate::widgets::table::Table;
 
 /// Requests that ended badly in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,18 +72,10 @@ fn table(rows: Vec<Refused>, arrived: u64, behind: &Address) -> impl IntoView + 
             </tr>
         }
     };
+    let columns =
+        vec![("", "Refusal"), ("r", "Requests"), ("", "What it means, and what to do"), ("", "Who must act")];
     view! {
-        <table class="list refusals">
-            <thead>
-                <tr>
-                    <th scope="col">"Refusal"</th>
-                    <th scope="col" class="r">"Requests"</th>
-                    <th scope="col">"What it means, and what to do"</th>
-                    <th scope="col">"Who must act"</th>
-                </tr>
-            </thead>
-            <tbody>{rows.into_iter().map(row).collect_view()}</tbody>
-        </table>
+        <Table class="refusals" columns=columns rows={rows.into_iter().map(row).collect::<Vec<_>>()}/>
     }
 }
 

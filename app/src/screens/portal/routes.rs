@@ -7,6 +7,7 @@ use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
 use crate::widgets::address::Address;
 use crate::widgets::ends::{EndsBar, ends};
+use crate::widgets::table::Table;
 
 #[component]
 pub fn ByRoute(
@@ -39,23 +40,19 @@ pub fn ByRoute(
             </tr>
         }
     };
+    let columns = vec![
+        ("", "Route"),
+        ("bar-cell", "Ended at"),
+        ("r", "Requests"),
+        ("r", "Stopped"),
+        ("r", "From cache"),
+        ("r", "Reached the upstream"),
+        ("r", "p95 at the upstream"),
+    ];
     Some(view! {
         <section aria-labelledby="routes-title">
             <h2 id="routes-title">"By route"<small>"where the requests of each ended, in the colours of the stages"</small></h2>
-            <table class="list by-route">
-                <thead>
-                    <tr>
-                        <th scope="col">"Route"</th>
-                        <th scope="col" class="bar-cell">"Ended at"</th>
-                        <th scope="col" class="r">"Requests"</th>
-                        <th scope="col" class="r">"Stopped"</th>
-                        <th scope="col" class="r">"From cache"</th>
-                        <th scope="col" class="r">"Reached the upstream"</th>
-                        <th scope="col" class="r">"p95 at the upstream"</th>
-                    </tr>
-                </thead>
-                <tbody>{routes.into_iter().map(row).collect_view()}</tbody>
-            </table>
+            <Table class="by-route" columns=columns rows={routes.into_iter().map(row).collect::<Vec<_>>()}/>
         </section>
     })
 }

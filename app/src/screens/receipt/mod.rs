@@ -6,12 +6,13 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use crate::domain::moment::{instant, milliseconds};
-use crate::domain::numbers::grouped;
+use crate::domain::numbers::{count, grouped};
 use crate::domain::outcome::Fault;
 use crate::domain::receipt::{Progress, Receipt, Step};
 use crate::receipt::Found;
 use crate::screens::screen::Screen;
 use crate::session::Role;
+use crate::widgets::headline::Said;
 
 #[component]
 pub fn ReceiptPage() -> impl IntoView {
@@ -34,7 +35,7 @@ pub fn ReceiptPage() -> impl IntoView {
 #[component]
 fn NotYet(id: String) -> impl IntoView {
     view! {
-        <p class="verdict">"This receipt is being written down."</p>
+        <Said text="This receipt is being written down."/>
         <div class="empty">
             <p>"A request is in the log a moment after it has ended. The receipt appears here by itself."</p>
             <p class="hint" role="status">"Waiting for "<code>{id}</code></p>
@@ -48,7 +49,7 @@ fn Shown(receipt: Receipt, is_ops: bool) -> impl IntoView {
     let mend = (receipt.outcome.fault() != Fault::Nobody).then_some(advice.mend);
     let steps: Vec<_> = receipt.steps().into_iter().map(step).collect();
     view! {
-        <p class="verdict">{sentence(&receipt)}</p>
+        <Said text=sentence(&receipt)/>
         <section aria-labelledby="path-title">
             <h2 id="path-title">"Its way"<small class="mono">{receipt.id.to_string()}</small></h2>
             <ol class="path">{steps}</ol>
@@ -129,7 +130,7 @@ fn upstream(receipt: &Receipt) -> Option<String> {
         (true, status) => format!("answered {status}"),
     };
     if receipt.upstream_calls > 1 {
-        words += &format!(" after {} calls", receipt.upstream_calls);
+        words += &format!(" after {}", count(receipt.upstream_calls.into(), "call"));
     }
     if !receipt.target.is_empty() {
         words += &format!(", at {}", receipt.target);

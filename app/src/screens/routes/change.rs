@@ -40,11 +40,8 @@ async fn shown(posted: Option<Posted>, name: Option<String>) -> Result<Shown, Er
     let mut problem = None;
     if let Some(form) = posted {
         offer.route = said(&form, &offer.route, is_new);
-        match save_route(offer.route.clone(), is_new).await {
-            Ok(()) => {}
-            Err(Error::Invalid(told)) => problem = Some(told),
-            Err(error) => return Err(error),
-        }
+        let done = save_route(offer.route.clone(), is_new).await;
+        problem = form.judge(done)?.err().and_then(|draft| draft.problem);
     }
     Ok(Shown { offer, is_new, problem })
 }

@@ -8,12 +8,14 @@ use leptos::prelude::*;
 
 use self::api::{RouteLine, Routes, SwitchRoute, ops_routes};
 use crate::domain::ends::Ends;
-use crate::domain::numbers::{grouped, percent};
+use crate::domain::numbers::{count, grouped, percent, so_many_of, unbroken, were};
 use crate::domain::stage::Stage;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::field::Problem;
+use crate::widgets::headline::Said;
 use crate::widgets::mini_funnel::MiniFunnel;
+use crate::widgets::table::Table;
 
 #[component]
 pub fn OpsRoutes() -> impl IntoView {
@@ -35,41 +37,50 @@ fn List(routes: Routes, address: Address) -> impl IntoView {
     let Routes { routes, nowhere, .. } = routes;
     let lost = address.elsewhere("/ops/requests").with("outcome", Some("no_route")).href();
     let lost = (nowhere > 0).then(
-        || view! { <p class="soft"><a href=lost>{grouped(nowhere)}{if nowhere == 1 { " request" } else { " requests" }}</a>" named no route."</p> },
+        || view! { <p class="soft"><a href=lost>{count(nowhere, "request")}</a>" named no route."</p> },
     );
-    let is_empty = routes.is_empty();
+    let sentence = sentence(&routes);
     let rows: Vec<_> = routes.into_iter().map(|line| row(line, &address)).collect();
-    let table = match is_empty {
-        true => view! {
-            <p class="hint">"No route yet. Create one, or declare it in a file for "<code>"toll apply"</code>"."</p>
-        }
-        .into_any(),
-        false => view! {
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"Route"</th>
-                        <th scope="col" class="drawn">"From door to upstream"</th>
-                        <th scope="col" class="r">"Arrived"</th>
-                        <th scope="col" class="r">"Stopped"</th>
-                        <th scope="col" class="r">"From cache"</th>
-                        <th scope="col" class="r">"Reached"</th>
-                        <th scope="col" class="r">"p95"</th>
-                        <th scope="col"><span class="visually-hidden">"Switch"</span></th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        }
-        .into_any(),
+    let columns = vec![
+        ("", "Route"),
+        ("drawn", "From door to upstream"),
+        ("r", "Arrived"),
+        ("r", "Stopped"),
+        ("r", "From cache"),
+        ("r", "Reached"),
+        ("r", "p95"),
+        ("unseen", "Switch"),
+    ];
+    let none = view! {
+        <p class="hint">"No route yet. Create one, or declare it in a file for "<code>"toll apply"</code>"."</p>
     };
     view! {
+        <Said text=sentence/>
         <Problem text=problem/>
         <div class="above-list">
             {lost}
             <a class="btn" href="/ops/routes/new">"New route"</a>
         </div>
-        <section aria-label="Routes">{table}</section>
+        <section aria-label="Routes"><Table columns=columns rows=rows otherwise=none.into_any()/></section>
+    }
+}
+
+/// Which are called, and which most.
+fn sentence(routes: &[RouteLine]) -> String {
+    let arrived = |line: &RouteLine| line.funnel.as_ref().map_or(0, |funnel| funnel.arrived);
+    let (all, total) = (routes.len() as u64, routes.iter().map(arrived).sum::<u64>());
+    let called = routes.iter().filter(|line| arrived(line) > 0).count() as u64;
+    match routes.iter().max_by_key(|line| arrived(line)) {
+        None => "There is no route yet.".into(),
+        Some(_) if called == 0 => format!("None of {} was called in this window.", count(all, "route")),
+        Some(most) => format!(
+            "{} {} called in this window; {} got {} of {}.",
+            so_many_of(called, all, "route"),
+            were(called),
+            most.route.name,
+            grouped(arrived(most)),
+            count(total, "request")
+        ),
     }
 }
 
@@ -120,7 +131,7 @@ fn earned(ends: &Ends, has_cache: bool, upstream_us: u64) -> impl IntoView + use
     let saved = (ends.reached > 0 && hits > 0).then(|| {
         // As long as those took that it did not answer.
         let words = saved(upstream_us / ends.reached * hits);
-        view! { <span class="why">{grouped(hits)}" calls, "{words}" saved"</span> }
+        view! { <span class="why">{unbroken(&format!("{}, {words} saved", count(hits, "call")))}</span> }
     });
     view! { {percent(hits, asked)}{saved} }.into_any()
 }

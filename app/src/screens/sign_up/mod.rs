@@ -8,25 +8,24 @@ use leptos_meta::Title;
 use self::api::{sign_up, sign_up_plans};
 use crate::domain::quota::terms;
 use crate::error::Error;
-use crate::people::{MIN_PASSWORD, OpenPlan};
-use crate::posted::Posted;
+use crate::people::OpenPlan;
+use crate::posted::{Draft, Posted};
 use crate::screens::screen::after;
+use crate::widgets::door::{Door, NewPassword};
 use crate::widgets::field::{Field, Problem};
 
 /// Where a form that was taken leads: the sign-in, which says what to do there.
 const DONE: &str = "/?welcome=1";
 
 enum Shown {
-    Form { plans: Vec<OpenPlan>, typed: Option<Posted>, problem: Option<String> },
+    Form { plans: Vec<OpenPlan>, draft: Draft },
     Done,
 }
 
 #[component]
 pub fn SignUp() -> impl IntoView {
     let page = after(shown(Posted::current()), |shown| match shown {
-        Shown::Form { plans, typed, problem } => {
-            view! { <Form plans=plans typed=typed problem=problem/> }.into_any()
-        }
+        Shown::Form { plans, draft } => view! { <Form plans=plans draft=draft/> }.into_any(),
         Shown::Done => {
             leptos_axum::redirect(DONE);
             ().into_any()
@@ -43,20 +42,20 @@ async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
     if plans.is_empty() {
         return Err(Error::NotFound);
     }
-    let Some(form) = posted else { return Ok(Shown::Form { plans, typed: None, problem: None }) };
-    match sign_up(form.get("plan"), form.get("name"), form.get("email"), form.get("password")).await {
-        Ok(()) => Ok(Shown::Done),
-        Err(error @ (Error::Invalid(_) | Error::TooManyAttempts { .. })) => {
-            Ok(Shown::Form { plans, typed: Some(form), problem: Some(error.to_string()) })
-        }
-        Err(error) => Err(error),
-    }
+    let Some(form) = posted else { return Ok(Shown::Form { plans, draft: Draft::default() }) };
+    let done = sign_up(form.get("plan"), form.get("name"), form.get("email"), form.get("password")).await;
+    Ok(match form.judge(done)? {
+        Ok(()) => Shown::Done,
+        Err(draft) => Shown::Form { plans, draft },
+    })
 }
 
 #[component]
-fn Form(plans: Vec<OpenPlan>, typed: Option<Posted>, problem: Option<String>) -> impl IntoView {
-    let was = |name: &str| typed.as_ref().map(|form| form.get(name)).unwrap_or_default();
-    let chosen = Some(was("plan")).filter(|plan| !plan.is_empty()).unwrap_or_else(|| plans[0].name.clone());
+fn Form(plans: Vec<OpenPlan>, draft: Draft) -> impl IntoView {
+    let Draft { typed, problem } = draft;
+    let (name, email) = (typed.get("name"), typed.get("email"));
+    let chosen =
+        Some(typed.get("plan")).filter(|plan| !plan.is_empty()).unwrap_or_else(|| plans[0].name.clone());
     let several = plans.len() > 1;
     let plans = plans.into_iter().map(|plan| {
         let words = terms(plan.capacity as u32, plan.refill_per_second);
@@ -68,23 +67,18 @@ fn Form(plans: Vec<OpenPlan>, typed: Option<Posted>, problem: Option<String>) ->
             </label>
         }
     });
+    let plans: Vec<_> = plans.collect();
     view! {
-        <main id="content" class="door">
-            <div class="door-sheet">
-                <p class="brand">"Toll"</p>
-                <h1>"Sign up"</h1>
-                <p class="door-lead">"You get a place of your own: keys, and the way of each of your requests."</p>
-                <form method="post" action="/sign-up">
-                    <fieldset class="field plans"><legend>"Plan"</legend>{plans.collect_view()}</fieldset>
-                    <Field name="name" label="Company or project" autocomplete="organization" value=was("name")/>
-                    <Field name="email" label="E-mail" kind="email" autocomplete="username" value=was("email")/>
-                    <Field name="password" label="Password" kind="password" autocomplete="new-password" min_length=MIN_PASSWORD
-                        hint=format!("At least {MIN_PASSWORD} characters. A sentence is easier to keep in mind.")/>
-                    <Problem text=problem/>
-                    <button>"Sign up"</button>
-                </form>
-                <p class="hint">"You have an account? "<a href="/">"Sign in"</a></p>
-            </div>
-        </main>
+        <Door title="Sign up" lead="You get a place of your own: keys, and the way of each of your requests.">
+            <form method="post">
+                <fieldset class="field plans"><legend>"Plan"</legend>{plans}</fieldset>
+                <Field name="name" label="Company or project" autocomplete="organization" value=name/>
+                <Field name="email" label="E-mail" kind="email" autocomplete="username" value=email/>
+                <NewPassword/>
+                <Problem text=problem/>
+                <button>"Sign up"</button>
+            </form>
+            <p class="hint">"You have an account? "<a href="/">"Sign in"</a></p>
+        </Door>
     }
 }

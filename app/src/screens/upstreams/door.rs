@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::api::{Door, HOLDS};
 use crate::breakers::{Target, Upstream};
-use crate::domain::numbers::{duration, grouped, list, moment, span_words};
+use crate::domain::numbers::{count, duration, list, moment, span_words};
 use crate::islands::chart::data::Size;
 use crate::widgets::address::Address;
 use crate::widgets::traffic_chart::TrafficChart;
@@ -46,7 +46,8 @@ fn state(upstream: &Upstream, now: OffsetDateTime) -> (&'static str, String) {
         ("open", _) => ("shut", "Shut; the next request finds out whether it is back".into()),
         ("half_open", _) => ("shut", "Shut; one request is finding out whether it is back".into()),
         _ if upstream.failures > 0 => {
-            ("open", format!("Open, after {} of {} failures", upstream.failures, upstream.breaker_failures))
+            let allowed = count(upstream.breaker_failures as u64, "failure");
+            ("open", format!("Open, after {} of {allowed}", upstream.failures))
         }
         _ => ("open", "Open".into()),
     }
@@ -60,11 +61,11 @@ fn facts(upstream: &Upstream, now: OffsetDateTime) -> impl IntoView + use<> {
         _ => duration(ms as u64 * 1000),
     };
     let rule = format!(
-        "shuts for {} after {} failures in {}; at most {} requests of a node inside",
+        "shuts for {} after {} in {}; at most {} of a node inside",
         milliseconds(upstream.breaker_open_ms),
-        upstream.breaker_failures,
+        count(upstream.breaker_failures as u64, "failure"),
         milliseconds(upstream.breaker_window_ms),
-        grouped(upstream.max_in_flight as u64)
+        count(upstream.max_in_flight as u64, "request")
     );
     let is_checked = upstream.health.is_some();
     let urls: Vec<_> = upstream

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::api::Door;
 use crate::breakers::Held;
-use crate::domain::numbers::{grouped, list, moment};
+use crate::domain::numbers::{count, list, moment, were};
 
 pub fn headline(doors: &[Door], held: &[Held], now: OffsetDateTime) -> String {
     if doors.is_empty() {
@@ -45,14 +45,12 @@ fn before(now: &str, held: &[Held]) -> String {
         ([], _) => format!("{now}, and none was shut in this window."),
         ([one], 1) => format!("{now}; {one}’s was shut once in this window. {}", held_back(&all)),
         ([one], times) => {
-            format!("{now}; {one}’s was shut {times} times in this window. {}", held_back(&all))
+            let times = count(times, "time");
+            format!("{now}; {one}’s was shut {times} in this window. {}", held_back(&all))
         }
         (names, times) => {
-            format!(
-                "{now}; those of {} were shut {times} times in this window. {}",
-                list(names),
-                held_back(&all)
-            )
+            let (names, times) = (list(names), count(times, "time"));
+            format!("{now}; those of {names} were shut {times} in this window. {}", held_back(&all))
         }
     }
 }
@@ -62,13 +60,13 @@ fn held_back(held: &[&Held]) -> String {
     let requests: u64 = held.iter().map(|held| held.requests).sum();
     let partners: BTreeSet<&str> =
         held.iter().flat_map(|held| &held.partners).map(|(slug, _)| slug.as_str()).collect();
-    let named = partners.iter().filter(|slug| !slug.is_empty()).count();
-    match (requests, named) {
-        (0, _) => "Nobody was held back.".into(),
-        (1, _) => "1 request was held back.".into(),
-        (requests, 0) => format!("{} requests were held back.", grouped(requests)),
-        (requests, 1) => format!("{} requests of 1 partner were held back.", grouped(requests)),
-        (requests, named) => format!("{} requests of {named} partners were held back.", grouped(requests)),
+    let whose = match partners.iter().filter(|slug| !slug.is_empty()).count() {
+        0 => String::new(),
+        named => format!(" of {}", count(named as u64, "partner")),
+    };
+    match requests {
+        0 => "Nobody was held back.".into(),
+        n => format!("{}{whose} {} held back.", count(n, "request"), were(n)),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::field::Problem;
+use crate::widgets::headline::Said;
 
 #[component]
 pub fn Upstreams() -> impl IntoView {
@@ -45,7 +46,7 @@ pub fn Upstreams() -> impl IntoView {
             .map(|door| view! { <DoorSection door=door now=now requests=requests.clone()/> })
             .collect();
         view! {
-            <p class="verdict">{sentence}</p>
+            <Said text=sentence/>
             <Problem text=problem.map(|error| error.to_string())/>
             {all.map(|href| view! { <p class="hint"><a href=href>"All upstreams"</a></p> })}
             {is_empty.then(|| view! { <p class="empty">"An upstream is declared in the file that `toll apply` reads, or under Routes."</p> })}

@@ -3,9 +3,10 @@
 use leptos::prelude::*;
 
 use crate::breakers::Held;
-use crate::domain::numbers::{grouped, moment, span_words};
+use crate::domain::numbers::{count, grouped, moment, span_words};
 use crate::domain::span::Span;
 use crate::widgets::address::Address;
+use crate::widgets::table::Table;
 
 /// Partners that are named before "and 5 others".
 const NAMED: usize = 4;
@@ -15,20 +16,20 @@ pub fn Outages(held: Vec<Held>, requests: Address) -> impl IntoView {
     if held.is_empty() {
         return ().into_any();
     }
+    let columns = vec![
+        ("", "Upstream"),
+        ("", "Shut (UTC)"),
+        ("", "Lasted"),
+        ("", "Why"),
+        ("r", "Held back"),
+        ("", "Of whom"),
+    ];
     let rows: Vec<_> = held.into_iter().map(|held| row(held, &requests)).collect();
     view! {
         <section aria-labelledby="outages-title">
             <h2 id="outages-title">"Shut doors"<small>"newest first; requests are counted by whole minutes"</small></h2>
             <div class="wide">
-                <table class="list outages">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Upstream"</th><th scope="col">"Shut (UTC)"</th><th scope="col">"Lasted"</th>
-                            <th scope="col">"Why"</th><th scope="col" class="r">"Held back"</th><th scope="col">"Of whom"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
+                <Table class="outages" columns=columns rows=rows/>
             </div>
         </section>
     }
@@ -36,21 +37,21 @@ pub fn Outages(held: Vec<Held>, requests: Address) -> impl IntoView {
 }
 
 fn row(held: Held, requests: &Address) -> impl IntoView + use<> {
-    let Held { outage, times, counted, requests: count, partners } = held;
+    let Held { outage, times, counted, requests: held_back, partners } = held;
     let lasted = match outage.to {
-        Some(to) if times > 1 => format!("{}, shut {times} times", span_words(to - outage.from)),
+        Some(to) if times > 1 => format!("{}, shut {}", span_words(to - outage.from), count(times, "time")),
         Some(to) => span_words(to - outage.from),
         None => "until now".into(),
     };
     let behind = requests.at(Span::Between(counted)).with("stage", Some("breaker"));
-    let number = match count {
+    let number = match held_back {
         0 => "0".into_any(),
-        _ => view! { <a href=behind.href()>{grouped(count)}</a> }.into_any(),
+        n => view! { <a href=behind.href()>{grouped(n)}</a> }.into_any(),
     };
     let others = partners.len().saturating_sub(NAMED);
     let mut whose: Vec<_> = partners.iter().take(NAMED).map(|(slug, n)| of_whom(slug, *n)).collect();
     if others > 0 {
-        whose.push(format!("{others} others"));
+        whose.push(count(others as u64, "other"));
     }
     view! {
         <tr id=format!("outage-{}-{}", outage.upstream_id, outage.from.unix_timestamp())>

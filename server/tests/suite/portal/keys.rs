@@ -59,7 +59,7 @@ async fn a_name_that_is_none_is_said_beside_the_form() {
 async fn the_plans_limit_is_said_before_the_form_and_not_after() {
     let (portal, _, bob) = acme().await;
     sqlx::query("update plan set max_keys = 1").execute(&portal.db).await.unwrap();
-    assert!(portal.page("/portal/keys/new", &bob).await.body.contains("0 of the 1 keys"));
+    assert!(portal.page("/portal/keys/new", &bob).await.body.contains("In use: 0 of 1 key, by plan"));
     portal.post("/portal/keys/new", &bob, "name=only&days=0").await;
     let full = portal.page("/portal/keys/new", &bob).await;
     assert!(full.body.contains("No more keys") && !full.body.contains("action=\"/portal/keys/new\""));

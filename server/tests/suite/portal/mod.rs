@@ -1,6 +1,7 @@
 //! The portal through its real router: who gets which page, and with which headers.
 
 mod defence;
+mod forms;
 mod keys;
 mod receipt;
 mod self_serve;
