@@ -34,8 +34,8 @@ fn a_few_seconds_of_it_show_every_stage_at_work_and_the_books_agree() {
 
     let seen = funnel(&home, "15m");
     assert_eq!((seen.unaccounted, seen.in_flight), (Some(0), Some(0)));
-    // About 50 a second, or fewer on a machine that cannot.
-    assert!((100..900).contains(&seen.arrived), "{}", seen.arrived);
+    // About 8 a second, and what bursts at the beginning; or fewer on a machine that cannot.
+    assert!((60..900).contains(&seen.arrived), "{}", seen.arrived);
     for stage in Stage::ALL {
         assert!(seen.stage(stage).stopped > 0, "{} stopped nothing: {told}", stage.name());
     }
@@ -59,7 +59,7 @@ fn a_past_is_written_once_where_nothing_has_happened_and_the_books_still_agree()
     let told = text(&demo(&home, &serve, &short).output().unwrap());
     let (written, _) = told.split_once(" requests of the past").unwrap();
     let written: u64 = written.replace(',', "").parse().unwrap();
-    assert!(written > 20_000, "{told}");
+    assert!(written > 100_000, "{told}");
     let whole = funnel(&home, "7d");
     assert_eq!(whole.unaccounted, Some(0));
     assert!(whole.arrived >= written);
@@ -69,7 +69,7 @@ fn a_past_is_written_once_where_nothing_has_happened_and_the_books_still_agree()
     // gone by since have arrivals of their own, but perhaps for one between the two.
     let told = text(&demo(&home, &serve, &short).output().unwrap());
     let (written, _) = told.split_once(" requests of the past").unwrap();
-    assert!(written.replace(',', "").parse::<u64>().unwrap() < 200, "{told}");
+    assert!(written.replace(',', "").parse::<u64>().unwrap() < 1_000, "{told}");
     text(&home.run(&["audit", "--last", "7d"]));
 }
 

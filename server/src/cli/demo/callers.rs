@@ -1,5 +1,6 @@
-//! Who calls during the demo, about fifty requests a second in all: two busy partners, one with bursts, one that retries its
-//! own refusals, one whose keys are wrong, and a stranger.
+//! Who calls during the demo, about eight requests a second in all: two busy partners, one that exports an archive which is
+//! not there, one with bursts, one that retries its own refusals, one whose keys are wrong, and a stranger. The past has them
+//! all at the same pace, so that a chart of both is of one piece.
 
 use std::time::Duration;
 
@@ -15,12 +16,10 @@ use super::keys::{Keys, Lost};
 /// All of them, until the set is dropped.
 pub fn start(gateway: &Gateway, keys: Keys) -> anyhow::Result<JoinSet<()>> {
     let mut callers = JoinSet::new();
-    // Each waits for its answer, so slow ones need company: a report takes a second.
-    for _ in 0..3 {
-        callers.spawn(busy(gateway.clone(), client()?, keys.acme.text.clone(), Duration::from_millis(110)));
-    }
-    callers.spawn(busy(gateway.clone(), client()?, keys.globex.text.clone(), Duration::from_millis(90)));
-    callers.spawn(analyst(gateway.clone(), client()?, keys.globex.text));
+    callers.spawn(busy(gateway.clone(), client()?, keys.acme.text, Duration::from_millis(355)));
+    callers.spawn(busy(gateway.clone(), client()?, keys.globex.text.clone(), Duration::from_millis(730)));
+    callers.spawn(analyst(gateway.clone(), client()?, keys.globex.text.clone()));
+    callers.spawn(exporter(gateway.clone(), client()?, keys.globex.text));
     callers.spawn(bursts(gateway.clone(), client()?, keys.initech.text));
     callers.spawn(hasty(gateway.clone(), client()?, keys.hasty.text));
     callers.spawn(lost(gateway.clone(), client()?, keys.lost));
@@ -34,8 +33,7 @@ async fn busy(gateway: Gateway, client: Client, key: String, pause: Duration) {
         let path = match random(100) {
             0..55 => format!("/orders/{}", random(12)),
             55..75 => format!("/search/all?q={}", random(u32::MAX)),
-            75..97 => format!("/billing/invoices/{}", random(1_000)),
-            _ => format!("/archive/{}", random(1_000)),
+            _ => format!("/billing/invoices/{}", random(1_000)),
         };
         gateway.send(&client, Method::GET, &path, Some(&key)).await;
         sleep(jitter(pause)).await;
@@ -46,18 +44,30 @@ async fn analyst(gateway: Gateway, client: Client, key: String) {
     loop {
         let path = format!("/reports/{}", random(50));
         gateway.send(&client, Method::GET, &path, Some(&key)).await;
-        sleep(jitter(Duration::from_millis(700))).await;
+        sleep(jitter(Duration::from_secs(8))).await;
     }
 }
 
-/// A nightly job on a plan that is too small for it: all at once, and then nothing. No retries.
+/// Begins with enough of it to shut the archive's door, and tries again each minute.
+async fn exporter(gateway: Gateway, client: Client, key: String) {
+    let mut year = 0;
+    loop {
+        for _ in 0..if year == 0 { 8 } else { 3 } {
+            gateway.send(&client, Method::GET, &format!("/archive/{year}"), Some(&key)).await;
+            year += 1;
+        }
+        sleep(jitter(Duration::from_secs(60))).await;
+    }
+}
+
+/// A job on a plan that is too small for it: all at once, and then nothing. No retries.
 async fn bursts(gateway: Gateway, client: Client, key: String) {
     loop {
-        for order in 0..30 {
+        for order in 0..45 {
             gateway.send(&client, Method::GET, &format!("/orders/{}", order % 12), Some(&key)).await;
             sleep(Duration::from_millis(20)).await;
         }
-        sleep(jitter(Duration::from_secs(45))).await;
+        sleep(jitter(Duration::from_secs(20 * 60))).await;
     }
 }
 
@@ -66,28 +76,32 @@ async fn hasty(gateway: Gateway, client: Client, key: String) {
     loop {
         let reply = gateway.send(&client, Method::GET, "/orders/1", Some(&key)).await;
         let refused = reply.is_some_and(|reply| reply.status == 429);
-        sleep(jitter(Duration::from_millis(if refused { 80 } else { 160 }))).await;
+        sleep(jitter(Duration::from_millis(if refused { 250 } else { 80 }))).await;
     }
 }
 
+/// Each of its wrong keys in turn, once a minute.
 async fn lost(gateway: Gateway, client: Client, keys: Lost) {
     let mut unknown = [0; 32];
     rand::rng().fill(&mut unknown);
     let unknown = key_text::key_from(unknown);
+    let limited = Some(keys.limited.text.as_str());
     let wrong = [
         None,
         Some("toll_was-pasted-with-a-typo"),
         Some(unknown.as_str()),
         Some(keys.revoked.text.as_str()),
+        limited,
+        // Last, for it was made with a second to live.
         Some(keys.expired.text.as_str()),
-        Some(keys.limited.text.as_str()),
     ];
     loop {
         for key in wrong {
             gateway.send(&client, Method::GET, "/billing/invoices/7", key).await;
-            sleep(jitter(Duration::from_millis(250))).await;
+            sleep(jitter(Duration::from_millis(500))).await;
         }
-        gateway.send(&client, Method::GET, "/orders/7", wrong[5]).await;
+        gateway.send(&client, Method::GET, "/orders/7", limited).await;
+        sleep(jitter(Duration::from_secs(60))).await;
     }
 }
 
@@ -95,9 +109,9 @@ async fn lost(gateway: Gateway, client: Client, keys: Lost) {
 async fn stranger(gateway: Gateway, client: Client) {
     loop {
         gateway.send(&client, Method::GET, "/inventory/7", None).await;
-        sleep(jitter(Duration::from_secs(1))).await;
-        gateway.send(&client, Method::DELETE, "/search/all", None).await;
         sleep(jitter(Duration::from_secs(2))).await;
+        gateway.send(&client, Method::DELETE, "/search/all", None).await;
+        sleep(jitter(Duration::from_secs(28))).await;
     }
 }
 

@@ -1,8 +1,10 @@
 //! The demo's keys: made anew by each demo, within the plans' limits, as nobody keeps a key's text.
 
 use anyhow::Context;
+use app::domain::window::Window;
 use app::keys::{self, MadeKey, NewKey};
 use sqlx::PgPool;
+use sqlx::postgres::types::PgInterval;
 use time::Duration;
 
 use super::BY;
@@ -24,6 +26,22 @@ pub struct Lost {
     pub expired: MadeKey,
     /// Good for `orders` only.
     pub limited: MadeKey,
+}
+
+impl Keys {
+    /// As if they had been made when the past began, and revoked since.
+    pub async fn are_as_old_as(&self, db: &PgPool, past: Window) -> sqlx::Result<()> {
+        let Keys { acme, globex, initech, hasty, lost } = self;
+        let ids = [acme, globex, initech, hasty, &lost.revoked, &lost.limited].map(|made| made.key.id);
+        sqlx::query(
+            "update api_key set created_at = created_at - $2, revoked_at = revoked_at - $2 / 2 where id = any($1)",
+        )
+        .bind(ids)
+        .bind(PgInterval::try_from(past.length()).map_err(sqlx::Error::Encode)?)
+        .execute(db)
+        .await?;
+        Ok(())
+    }
 }
 
 /// Revokes what an earlier demo has left.

@@ -15,6 +15,7 @@ use anyhow::bail;
 use app::books::{self, Filter};
 use app::changes::By;
 use app::domain::funnel::Funnel;
+use app::domain::numbers::count;
 use app::domain::window::{Window, parse_span};
 use sqlx::PgPool;
 use time::OffsetDateTime;
@@ -78,9 +79,9 @@ async fn act(args: &Args, gateway: &Gateway, db: &PgPool, began: OffsetDateTime)
         let mut window = Window::new(began - span, began)?;
         window.to -= time::Duration::MINUTE;
         let written = past::write(db, window, &keys).await?;
-        say(&format!("{} requests of the past are in the books", funnel::number(written)))?;
+        say(&format!("{} of the past are in the books", count(written, "request")))?;
     }
-    say(&format!("sending about 50 requests a second through {}; Ctrl-C ends it", gateway.url()))?;
+    say(&format!("sending about 8 requests a second through {}; Ctrl-C ends it", gateway.url()))?;
     let _callers = callers::start(gateway, keys)?;
     progress(gateway, Duration::from_secs_f64(args.minutes * 60.0)).await
 }

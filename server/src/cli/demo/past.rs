@@ -1,5 +1,5 @@
-//! What happened before the demo: a day that rises and falls, an outage of `billing`, an hourly job that is too large for its
-//! plan, and `hasty` in a loop for the last hours. Never were they requests; the ledger's own statement writes them.
+//! What happened before the demo: a day that fell and has risen to where the demo begins, an outage of `billing`, a job that is
+//! too large for its plan, and `hasty` in a loop for the last hours. Never were they requests; the ledger's own statement writes them.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -18,8 +18,8 @@ use super::keys::Keys;
 use crate::ledger::past::Past;
 use crate::ledger::record::{End, Record};
 
-/// Requests a minute of the busy partners at noon.
-const NOON: f64 = 60.0;
+/// Requests a minute of the busy partners when the day is at its highest, which is now.
+const HIGHEST: f64 = 240.0;
 /// Hours before the demo.
 const OUTAGE: std::ops::Range<f64> = 4.6..5.0;
 const LOOP: std::ops::Range<f64> = 0.0..2.5;
@@ -45,6 +45,7 @@ pub async fn write(db: &PgPool, window: Window, keys: &Keys) -> anyhow::Result<u
         shut.extend(OUTAGE.contains(&hours_ago).then_some(minute));
     }
     past.close().await?;
+    keys.are_as_old_as(db, window).await?;
     if let (Some(first), Some(last)) = (shut.first(), shut.last()) {
         shut_door(db, *first, last + 1).await?;
     }
@@ -92,28 +93,32 @@ impl Ids {
     fn minute(&self, minute: i64, hours_ago: f64) -> Vec<Record> {
         let mut dice = StdRng::seed_from_u64(minute as u64);
         let mut records = Vec::new();
-        let busy = (NOON * of_day(minute) * dice.random_range(0.8..1.2)) as usize;
+        let busy = (HIGHEST * of_day(hours_ago) * dice.random_range(0.85..1.15)) as usize;
         for n in 0..busy {
             let who = if n % 3 == 0 { "globex" } else { "acme" };
             records.push(self.busy(&mut dice, who, OUTAGE.contains(&hours_ago)));
         }
-        if minute % 60 == 0 {
+        if minute % 20 == 0 {
             records.extend((0..20).map(|_| self.forwarded(&mut dice, "initech", "orders", 200, 4..25)));
             records.extend((0..25).map(|_| self.refused("initech", "orders", Outcome::QuotaSpent, None)));
         }
-        records.push(self.forwarded(&mut dice, "hasty", "orders", 200, 4..25));
+        // Out of its loop it gets what it asks for.
+        records.extend((0..30).map(|_| self.hit(&mut dice, "hasty")));
         if LOOP.contains(&hours_ago) {
-            records.extend((0..30).map(|_| {
-                let waited = dice.random_range(70..110);
+            records.extend((0..200).map(|_| {
+                let waited = dice.random_range(130..380);
                 self.refused("hasty", "orders", Outcome::QuotaEarlyRetry, Some(waited))
             }));
         }
+        let archive =
+            || self.stopped(Some("globex"), Some("archive"), Stage::Proxy, Outcome::UpstreamUnreachable);
+        records.extend((0..3).map(|_| archive()));
         records.push(self.stopped(Some("lost"), Some("billing"), Stage::Key, Outcome::KeyRevoked));
-        records.push(self.stopped(None, Some("billing"), Stage::Key, Outcome::KeyMissing));
-        if minute % 3 == 0 {
-            records.push(self.stopped(None, Some("billing"), Stage::Key, Outcome::KeyMalformed));
-            records.push(self.stopped(None, None, Stage::Route, Outcome::NoRoute));
+        for outcome in [Outcome::KeyMissing, Outcome::KeyMalformed, Outcome::KeyUnknown] {
+            records.push(self.stopped(None, Some("billing"), Stage::Key, outcome));
         }
+        records.extend((0..2).map(|_| self.stopped(None, None, Stage::Route, Outcome::NoRoute)));
+        records.push(self.stopped(None, Some("search"), Stage::Route, Outcome::MethodNotAllowed));
         for index in (1..records.len()).rev() {
             records.swap(index, dice.random_range(0..=index));
         }
@@ -122,20 +127,21 @@ impl Ids {
 
     fn busy(&self, dice: &mut StdRng, who: &'static str, outage: bool) -> Record {
         match dice.random_range(0..100) {
-            0..40 => {
-                let mut hit = self.stopped(Some(who), Some("orders"), Stage::Cache, Outcome::CacheHit);
-                (hit.bytes_out, hit.duration_us) = (34, dice.random_range(150..900));
-                hit
-            }
+            0..40 => self.hit(dice, who),
             40..55 => self.forwarded(dice, who, "orders", 200, 4..25),
             55..75 => self.forwarded(dice, who, "search", 200, 15..90),
             75..78 => self.forwarded(dice, who, "reports", 200, 250..1_500),
             78 => self.forwarded(dice, who, "orders", 404, 4..15),
             79..81 if outage => self.forwarded(dice, who, "billing", 503, 8..60),
             79.. if outage => self.stopped(Some(who), Some("billing"), Stage::Breaker, Outcome::BreakerOpen),
-            79 => self.stopped(Some(who), Some("archive"), Stage::Proxy, Outcome::UpstreamUnreachable),
             _ => self.forwarded(dice, who, "billing", 200, 8..60),
         }
+    }
+
+    fn hit(&self, dice: &mut StdRng, who: &'static str) -> Record {
+        let duration_us = dice.random_range(150..900);
+        let hit = self.stopped(Some(who), Some("orders"), Stage::Cache, Outcome::CacheHit);
+        Record { bytes_out: 34, duration_us, ..hit }
     }
 
     fn refused(&self, who: &'static str, route: &str, outcome: Outcome, waited_ms: Option<i64>) -> Record {
@@ -211,8 +217,7 @@ impl Ids {
     }
 }
 
-/// From 0.2 in the small hours to 1 at noon, UTC.
-fn of_day(minute: i64) -> f64 {
-    let day = minute.rem_euclid(1_440) as f64 / 1_440.0;
-    0.6 - 0.4 * (TAU * day).cos()
+/// 1 now and a day ago, 0.2 in between.
+fn of_day(hours_ago: f64) -> f64 {
+    0.6 + 0.4 * (TAU * hours_ago / 24.0).cos()
 }
