@@ -112,17 +112,23 @@ mod on_the_server {
 
     /// Gives the response the status of what went wrong. A form that was posted without scripts to a server function keeps
     /// its redirect: the page it leads back to shows the error.
-    pub async fn answer<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        let result = work.await;
-        if let Err(error) = &result
-            && let (Some(request), Some(response)) =
-                (use_context::<Parts>(), use_context::<ResponseOptions>())
-            && !is_plain_form(&request)
-            && let Ok(status) = StatusCode::from_u16(error.status())
-        {
-            response.set_status(status);
+    pub fn answer<'a, T: Send>(
+        work: impl Future<Output = Result<T, Error>> + Send + 'a,
+    ) -> impl Future<Output = Result<T, Error>> + Send + 'a {
+        // On the heap from here on: what a screen reads makes a large future, and views move it about.
+        let work = Box::pin(work);
+        async move {
+            let result = work.await;
+            if let Err(error) = &result
+                && let (Some(request), Some(response)) =
+                    (use_context::<Parts>(), use_context::<ResponseOptions>())
+                && !is_plain_form(&request)
+                && let Ok(status) = StatusCode::from_u16(error.status())
+            {
+                response.set_status(status);
+            }
+            result
         }
-        result
     }
 
     fn is_plain_form(request: &Parts) -> bool {

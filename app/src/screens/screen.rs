@@ -21,6 +21,7 @@ pub fn after<T: 'static>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
     view: impl FnOnce(T) -> AnyView + Send + 'static,
 ) -> impl IntoView {
+    let work = Box::pin(work);
     view! {
         <Suspense>
             {
