@@ -38,7 +38,7 @@ test('the chart is made once, follows the page and turns dark with it', async ({
   await expect.poll(async () => (await chart.boundingBox()).width).toBeLessThan(500);
 });
 
-test('hours leave each other room, however narrow the screen', async ({ page }) => {
+test('words in a chart leave each other room, however narrow the screen', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   for (const last of ['15m', '1h', '6h', '24h', '7d', '30d']) {
     await page.goto(url(`/ops?last=${last}&live=off`));
@@ -47,14 +47,14 @@ test('hours leave each other room, however narrow the screen', async ({ page }) 
     const overlaps = await page.locator('.traffic .canvas').evaluate(async (canvas) => {
       await new Promise(requestAnimationFrame);
       const drawn = globalThis.echarts.getInstanceByDom(canvas).getZr().storage.getDisplayList(true);
-      const hours = drawn.filter(({ style, ignore, invisible }) => style?.text && !ignore && !invisible);
-      const boxes = hours.map((text) => {
-        const box = text.getBoundingRect().clone();
-        box.applyTransform(text.getComputedTransform?.() ?? text.transform);
-        return { text: text.style.text, left: box.x, right: box.x + box.width };
-      }).sort((a, b) => a.left - b.left);
-      const outside = boxes.filter(({ left, right }) => left < -1 || right > canvas.clientWidth + 1);
-      const over = boxes.filter(({ left }, n) => n > 0 && left < boxes[n - 1].right);
+      const words = drawn.filter(({ style, ignore, invisible }) => style?.text && !ignore && !invisible);
+      const boxes = words.map((word) => {
+        const box = word.getBoundingRect().clone();
+        box.applyTransform(word.getComputedTransform?.() ?? word.transform);
+        return { text: word.style.text, box };
+      });
+      const outside = boxes.filter(({ box }) => box.x < -1 || box.x + box.width > canvas.clientWidth + 1);
+      const over = boxes.filter(({ box }, n) => boxes.slice(0, n).some((other) => other.box.intersect(box)));
       return { texts: boxes.length, outside: outside.map(({ text }) => text), over: over.map(({ text }) => text) };
     });
     expect(overlaps, last).toMatchObject({ outside: [], over: [] });
