@@ -1,10 +1,11 @@
 //! Follows a chunked body (RFC 9112 §7.1) to its end, and takes it in its strict form only.
 
-use super::text::{field, is_field_value, is_token_byte};
+use super::extension::Extension;
+use super::text::{field, is_field_value};
 
 /// Of a chunk's size: as many digits as 64 bits have.
 const MOST_DIGITS: u8 = 16;
-/// Of all extensions of a body. Nobody uses any; hyper drops them.
+/// Of all extensions of a body.
 const LONGEST_EXTENSIONS: usize = 4 << 10;
 const LARGEST_TRAILERS: usize = 8 << 10;
 
@@ -13,11 +14,7 @@ const LARGEST_TRAILERS: usize = 8 << 10;
 enum At {
     /// Digits of the size that have come.
     Size(u8),
-    /// Whitespace behind the size: only an extension may follow.
-    Blank,
-    /// Behind the `;`: a name must come.
-    ExtensionName,
-    Extension,
+    Extension(Extension),
     SizeLf,
     Data,
     DataCr,
@@ -75,14 +72,9 @@ impl Chunks {
                 At::Size(digits + 1)
             }
             (At::Size(1..), b'\r') => At::SizeLf,
-            // RFC 9112 §7.1.1 has whitespace around the `;` as something to be put up with.
-            (At::Size(1..) | At::Blank, b' ' | b'\t') => self.extend(At::Blank)?,
-            (At::Size(1..) | At::Blank, b';') => self.extend(At::ExtensionName)?,
-            (At::ExtensionName, b' ' | b'\t') => self.extend(At::ExtensionName)?,
-            (At::ExtensionName, byte) if is_token_byte(byte) => self.extend(At::Extension)?,
-            (At::Extension, b';') => self.extend(At::ExtensionName)?,
-            (At::Extension, b'\r') => At::SizeLf,
-            (At::Extension, byte) if is_field_value(&[byte]) => self.extend(At::Extension)?,
+            (At::Extension(at), b'\r') if at.may_end() => At::SizeLf,
+            (At::Size(1..), byte) => self.extension_byte(Extension::Blank, byte)?,
+            (At::Extension(at), byte) => self.extension_byte(at, byte)?,
             (At::SizeLf, b'\n') if self.size == 0 => At::Trailers,
             (At::SizeLf, b'\n') => At::Data,
             (At::DataCr, b'\r') => At::DataLf,
@@ -93,9 +85,10 @@ impl Chunks {
         Ok(false)
     }
 
-    fn extend(&mut self, to: At) -> Result<At, Malformed> {
+    fn extension_byte(&mut self, at: Extension, byte: u8) -> Result<At, Malformed> {
         self.extensions += 1;
-        if self.extensions > LONGEST_EXTENSIONS { Err(Malformed) } else { Ok(to) }
+        let fits = self.extensions <= LONGEST_EXTENSIONS;
+        at.step(byte).filter(|_| fits).map(At::Extension).ok_or(Malformed)
     }
 
     /// Trailers are held to what holds for header lines.
@@ -144,6 +137,7 @@ mod tests {
             "A\r\n0123456789\r\n000\r\n\r\n",
             "5;a=b;c\r\nhello\r\n0\r\n\r\n",
             "5 ; a=\"b c\"\r\nhello\r\n0\r\n\r\n",
+            "5;a=\"\\\";\\\"\" ;b = c\r\nhello\r\n0;\tlast\r\n\r\n",
             "5\r\nhello\r\n0\r\nDigest: x\r\nOther:\r\n\r\n",
         ] {
             assert_eq!(follow(&format!("{body}GET / HTTP/1.1")), Ok((body.len(), true)), "{body:?}");
@@ -169,6 +163,18 @@ mod tests {
             "5;a\nhello",
             "5;a\0b\r\nhello",
             "5;a\rb\r\nhello",
+            "5;a[=x\r\nhello",
+            "5;a=\r\nhello",
+            "5;a=[x\r\nhello",
+            "5;a=b=c\r\nhello",
+            "5;a=b;\r\nhello",
+            "5;a b\r\nhello",
+            "5;a \r\nhello",
+            "5;=b\r\nhello",
+            "5;a=\"b\r\nhello",
+            "5;a=\"b\\\r\nhello",
+            "5;a=\"b\"c\r\nhello",
+            "5;a=\"\x01\"\r\nhello",
             "5 5\r\nhello",
             "5_0\r\n",
             "00000000000000005\r\nhello",

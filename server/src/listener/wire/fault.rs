@@ -37,6 +37,8 @@ pub(super) const VERSION: Fault =
 pub(super) const FIELD_LINE: Fault =
     Fault::unreadable("a header line must be `Name: value`, without whitespace before the colon, unfolded");
 pub(super) const FIELD_VALUE: Fault = Fault::unreadable("a header's value holds a control character");
+/// RFC 9112 §7.1. One that is found later breaks the body off.
+pub(super) const CHUNKS: Fault = Fault::bad_request("the body is not in well-formed chunks");
 pub(super) const LONG_TARGET: Fault = Fault::Unreadable { status: 414, detail: "the first line is too long" };
 pub(super) const LONG_HEAD: Fault =
     Fault::Unreadable { status: 431, detail: "the headers are too many or too long" };

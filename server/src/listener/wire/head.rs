@@ -10,7 +10,7 @@ use super::fault::{self, Fault};
 use super::text::{field, is_field_value, is_token};
 
 /// No method that anybody registered is longer than half of this.
-const LONGEST_METHOD: usize = 40;
+pub(super) const LONGEST_METHOD: usize = 40;
 
 /// What comes behind a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

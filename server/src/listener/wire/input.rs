@@ -79,7 +79,7 @@ impl Input {
                     }
                     Err(_malformed) => {
                         self.state = State::Broken;
-                        return None;
+                        return Some((self.heads, fault::CHUNKS));
                     }
                 },
                 State::Upgrading => {

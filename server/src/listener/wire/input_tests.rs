@@ -13,6 +13,7 @@ fn feed(text: &[u8], size: usize) -> (String, Option<Found>, Input) {
 
 const GET: &str = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 const POST: &str = "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
+const CHUNKED_HEAD: &str = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 const CHUNKED: &str =
     "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n0\r\nT: 1\r\n\r\n";
 
@@ -45,7 +46,7 @@ fn nothing_behind_a_fault_is_passed_on() {
 fn a_malformed_chunk_breaks_the_body_off() {
     let (given, found, input) = feed(CHUNKED.replace("0\r\nT", "0\nT").as_bytes(), 1);
     assert!(given.ends_with("hello\r\n0"), "{given}");
-    assert!(found.is_none() && input.is_broken());
+    assert!(found == Some((1, fault::CHUNKS)) && input.is_broken());
 }
 
 #[test]
@@ -91,7 +92,7 @@ proptest! {
         text in proptest::collection::vec(
             prop_oneof![
                 Just(GET), Just(POST), Just(CHUNKED), Just("\r\n"), Just("\n"), Just("0\r\n\r\n"), Just("5\r\n"),
-                Just("Transfer-Encoding: chunked\r\n"), Just("GET /"), Just(" HTTP/1.1\r\n"), Just("\r")
+                Just("Transfer-Encoding: chunked\r\n"), Just(CHUNKED_HEAD), Just("GET /"), Just(" HTTP/1.1\r\n"), Just("\r")
             ],
             1..8,
         ),
@@ -100,6 +101,8 @@ proptest! {
         let text = text.concat();
         let (whole, cut) = (feed(text.as_bytes(), text.len()), feed(text.as_bytes(), size));
         prop_assert_eq!(&whole.1, &cut.1);
-        prop_assert_eq!(whole.0, cut.0);
+        // Of a body that turns out to be malformed it may be more or less that has gone by then.
+        let same = if cut.2.is_broken() { cut.0.starts_with(&whole.0) } else { cut.0 == whole.0 };
+        prop_assert!(same, "{:?} and {:?}", whole.0, cut.0);
     }
 }

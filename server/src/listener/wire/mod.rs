@@ -1,6 +1,7 @@
 //! Between the socket and hyper: what a client sends is judged before hyper parses it.
 
 mod chunks;
+mod extension;
 pub mod fault;
 mod head;
 mod input;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::fault::{self, Fault};
+use super::head::LONGEST_METHOD;
 use super::text::is_token_byte;
 
 /// Of a first line: method, target and version. RFC 9112 §3 recommends to take 8000 bytes at least.
@@ -48,7 +49,7 @@ impl Scan {
     fn line_came(&mut self, line: &[u8]) -> Result<(), Fault> {
         match self.lines {
             0 if !is_token_byte(line[0]) => return Err(fault::NOT_HTTP),
-            0 if line.len() > LONGEST_FIRST_LINE => return Err(fault::LONG_TARGET),
+            0 if line.len() > LONGEST_FIRST_LINE => return Err(too_long(line)),
             n if n > MOST_HEADERS => return Err(fault::LONG_HEAD),
             _ => {}
         }
@@ -63,11 +64,17 @@ impl Scan {
             Some(first) if self.lines == 0 && *first != b'\r' && !is_token_byte(*first) => {
                 Err(fault::NOT_HTTP)
             }
-            _ if self.lines == 0 && rest.len() > LONGEST_FIRST_LINE => Err(fault::LONG_TARGET),
+            _ if self.lines == 0 && rest.len() > LONGEST_FIRST_LINE => Err(too_long(rest)),
             _ if text.len() - self.start > LARGEST_HEAD => Err(fault::LONG_HEAD),
             _ => Ok(()),
         }
     }
+}
+
+/// A first line is, by its target, or by what cannot be a method.
+fn too_long(line: &[u8]) -> Fault {
+    let has_method = line.iter().take(LONGEST_METHOD + 1).any(|byte| *byte == b' ');
+    if has_method { fault::LONG_TARGET } else { fault::REQUEST_LINE }
 }
 
 #[cfg(test)]
@@ -104,6 +111,7 @@ mod tests {
         assert_eq!(find(b" GET / HTTP/1.1\r\n"), Err(fault::NOT_HTTP));
         let long = [b"GET /".as_slice(), &[b'a'; LONGEST_FIRST_LINE]].concat();
         assert_eq!(find(&long), Err(fault::LONG_TARGET));
+        assert_eq!(find(&[b'A'; LONGEST_FIRST_LINE + 1]), Err(fault::REQUEST_LINE), "a method");
         let many = ["GET / HTTP/1.1\r\n", &"a: b\r\n".repeat(MOST_HEADERS + 1)].concat();
         assert_eq!(find(many.as_bytes()), Err(fault::LONG_HEAD));
         let large = ["GET / HTTP/1.1\r\na: ", &"b".repeat(LARGEST_HEAD)].concat();

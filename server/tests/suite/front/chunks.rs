@@ -31,6 +31,10 @@ async fn malformed_chunks_are_a_bad_request_that_no_upstream_sees() {
         "5\r\nhell\r\n0\r\n\r\n",
         "5;\nx\r\nhello\r\n0\r\n\r\n",
         "5;a\rb\r\nhello\r\n0\r\n\r\n",
+        "5;a[=b\r\nhello\r\n0\r\n\r\n",
+        "5;a=\r\nhello\r\n0\r\n\r\n",
+        "5;a=\"b\r\nhello\r\n0\r\n\r\n",
+        "5;a=\"b\"c\r\nhello\r\n0\r\n\r\n",
         "10000000000000000\r\nhello\r\n0\r\n\r\n",
         "\r\nhello\r\n0\r\n\r\n",
         "5\r\nhello\r\n0\r\nno colon\r\n\r\n",
@@ -45,13 +49,26 @@ async fn malformed_chunks_are_a_bad_request_that_no_upstream_sees() {
         assert_eq!((reply.status, reply.outcome()), (400, "bad_request"), "{body:?}");
         assert_eq!(
             (reply.header("x-toll-stage"), reply.header("connection")),
-            ("proxy", "close"),
+            ("route", "close"),
             "{body:?}"
         );
         assert!(client.is_closed().await, "{body:?}");
     }
-    assert_eq!(front.books().await, books([("proxy bad_request", bodies.len() as u64)]));
+    assert_eq!(front.books().await, books([("route bad_request", bodies.len() as u64)]));
     assert_eq!(front.origin.seen(), Vec::<String>::new());
+}
+
+/// Framing goes before everything else, as far as it is known: nobody's quota pays for such a body.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_malformed_chunk_that_comes_with_its_head_is_refused_before_path_key_and_portal() {
+    let front = Front::start().await;
+    for path in ["/api/keyed", "/api/nowhere", "/api/listed", "/", "/healthz"] {
+        let head = HEAD.replace("/api/orders", path);
+        let mut client = front.connect().await;
+        assert_eq!(client.ask(format!("{head}\r\n5;\r\nhello\r\n0\r\n\r\n")).await.status, 400, "{path}");
+        assert!(client.is_closed().await, "{path}");
+    }
+    assert_eq!((front.books().await, front.unreadable()), (books([("route bad_request", 3)]), 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +76,9 @@ async fn a_malformed_chunk_within_a_streamed_body_breaks_the_upstreams_request_o
     let front = Front::start().await;
     let head = HEAD.replace("/api/orders", "/api/streamed");
     let mut client = front.connect().await;
-    let reply = client.ask(format!("{head}\r\n5\r\nhello\r\nno size\r\n")).await;
+    client.send(format!("{head}\r\n5\r\nhello\r\n")).await;
+    front.until_inside().await;
+    let reply = client.ask("no size\r\n").await;
     assert_eq!((reply.status, reply.outcome()), (400, "bad_request"));
     let ended = front.origin.seen();
     assert!(ended.iter().all(|request| request.starts_with("unfinished: ")), "{ended:?}");
@@ -77,10 +96,8 @@ async fn a_client_that_leaves_within_its_body_is_gone_and_the_upstream_sees_noth
     ] {
         let mut client = front.connect().await;
         client.send(request).await;
-        // Until it is inside, or it would be nobody that left.
-        while front.toll.node.ledger.counters().in_flight == 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        // Or it would be nobody that left.
+        front.until_inside().await;
         drop(client);
         front.books().await;
     }

@@ -126,6 +126,13 @@ impl Front {
         }
     }
 
+    /// Until a request has begun.
+    async fn until_inside(&self) {
+        while self.toll.node.ledger.counters().in_flight == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     fn unreadable(&self) -> u64 {
         self.toll.node.gateway.unreadable.load(Ordering::Relaxed)
     }
