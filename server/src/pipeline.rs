@@ -4,7 +4,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use http::{Request, Response};
-use hyper::body::Incoming;
 use tower::ServiceBuilder;
 
 use crate::body::Body;
@@ -12,6 +11,7 @@ use crate::gateway::Gateway;
 use crate::ledger::record::End;
 use crate::ledger::recorded::{self, Recorded};
 use crate::ledger::{Entry, Lane};
+use crate::listener::Arriving;
 use crate::listener::peer::Peer;
 use crate::stages::{breaker, cache, key, proxy, quota, route};
 
@@ -23,7 +23,7 @@ pub trait Serve<Input>: Send + Sync + 'static {
 
 /// A request as it comes from the door.
 pub struct Arrived {
-    pub request: Request<Incoming>,
+    pub request: Request<Arriving>,
     pub peer: Peer,
     /// The request's line in the books; whoever holds it when it is dropped, the ledger learns where that was.
     pub entry: Entry,

@@ -16,13 +16,13 @@ use http::header::{CONTENT_LENGTH, HeaderValue, USER_AGENT, VIA};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use tower::Layer;
 use uuid::Uuid;
 
 use super::record::End;
 use super::{Entry, Lane, entry};
 use crate::body::{self, Body, BodyError, known_length};
+use crate::listener::Arriving;
 use crate::listener::peer::Peer;
 use crate::pipeline::{Answer, Arrived, Serve};
 use crate::refusal::Refusal;
@@ -51,7 +51,7 @@ pub struct Recorded<S> {
 
 impl<S: Serve<Arrived>> Recorded<S> {
     /// Takes a request through the stages.
-    pub async fn handle(&self, request: Request<Incoming>, peer: Peer) -> Response<Body> {
+    pub async fn handle(&self, request: Request<Arriving>, peer: Peer) -> Response<Body> {
         let asked = request_id(request.headers());
         let mut entry = match self.lane.arrive() {
             Ok(entry) => entry,
@@ -79,7 +79,7 @@ fn request_id(headers: &HeaderMap) -> Option<HeaderValue> {
     ((1..=128).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic)).then(|| id.clone())
 }
 
-fn describe(entry: &mut Entry, request: &Request<Incoming>, asked: Option<HeaderValue>) {
+fn describe(entry: &mut Entry, request: &Request<Arriving>, asked: Option<HeaderValue>) {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     entry.record.request_id = asked.map_or_else(|| entry.id().to_string(), |id| text(&id));
     entry.record.method = request.method().as_str().to_owned();

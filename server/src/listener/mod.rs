@@ -1,6 +1,7 @@
 //! Sockets: a runtime and a listener for each gateway thread, on one port.
 
 mod accept;
+mod arriving;
 mod builder;
 pub mod callers;
 mod interim;
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use crate::gateway::Gateway;
 use crate::ledger::Ledger;
 pub use accept::bind;
+pub use arriving::Arriving;
 pub use serve::{Serves, Surface};
 pub use tls::Tls;
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::ConnectInfo;
-use http::{Method, Request, Response, StatusCode, Version};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower::ServiceExt;
 
+use super::arriving::Arriving;
 use super::peer::Peer;
 use super::wire::Fault;
 use crate::body::{self, Body, BodyError};
@@ -41,6 +42,7 @@ impl<S: Serve<Arrived>> Serves<S> {
     pub async fn serve(&self, request: Request<Incoming>, peer: Peer) -> Response<Body> {
         let (connection, number) = (peer.connection.clone(), peer.number);
         let is_http_1 = request.version() < Version::HTTP_2;
+        let (request, rest) = Arriving::of(request);
         let mut response = match peer.fault {
             Some(Fault::Unreadable { status, detail }) => self.unreadable(status, detail),
             _ => self.surface(request, peer).await,
@@ -49,10 +51,13 @@ impl<S: Serve<Arrived>> Serves<S> {
             let status = response.status();
             connection.answer(number, status, response.headers_mut());
         }
+        if let Some(rest) = rest {
+            rest.finish().await;
+        }
         response
     }
 
-    async fn surface(&self, request: Request<Incoming>, peer: Peer) -> Response<Body> {
+    async fn surface(&self, request: Request<Arriving>, peer: Peer) -> Response<Body> {
         if is_for_gateway(&request) && !matches!(self.surface, Surface::Portal(_)) {
             // One allocation instead of moving a large future about.
             return Box::pin(self.pipeline.handle(request, peer)).await;
@@ -63,15 +68,11 @@ impl<S: Serve<Arrived>> Serves<S> {
         }
         match (&self.surface, request.uri().path()) {
             (_, "*") => refusal::options_of_the_server(),
-            (_, "/healthz") => Response::new(body::full("ok\n")),
+            (_, "/healthz") => plain(StatusCode::OK, "ok\n"),
             (Surface::Both(portal) | Surface::Portal(portal), _) => {
                 self.portal(portal.clone(), request, peer).await
             }
-            (Surface::Gateway, _) => {
-                let mut response = Response::new(body::full("The portal has an address of its own.\n"));
-                *response.status_mut() = StatusCode::NOT_FOUND;
-                response
-            }
+            (Surface::Gateway, _) => plain(StatusCode::NOT_FOUND, "The portal has an address of its own.\n"),
         }
     }
 
@@ -83,7 +84,7 @@ impl<S: Serve<Arrived>> Serves<S> {
     async fn portal(
         &self,
         portal: axum::Router,
-        mut request: Request<Incoming>,
+        mut request: Request<Arriving>,
         peer: Peer,
     ) -> Response<Body> {
         request.extensions_mut().insert(ConnectInfo(peer.connection.address));
@@ -99,12 +100,18 @@ impl<S: Serve<Arrived>> Serves<S> {
             Ok(Err(never)) => match never {},
             Err(error) => {
                 tracing::error!(%error, "the portal failed");
-                let mut response = Response::new(body::full("Something went wrong here.\n"));
-                *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-                response
+                plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong here.\n")
             }
         }
     }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(body::full(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
 /// `CONNECT` has no path, and `*` is none: what of them makes no sense, the route stage refuses in the books.

@@ -15,13 +15,13 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use tokio::time::Sleep;
 
 use super::trailers;
 use crate::body::{self, Body, BodyError, Limits, hold_back, known_length};
 use crate::catalog::Route;
 use crate::ledger::Entry;
+use crate::listener::Arriving;
 use crate::refusal::Refusal;
 
 /// Bodies of known length up to this are read whole before an upstream is bothered.
@@ -64,7 +64,7 @@ pub enum ClientFault {
 impl Upload {
     /// A body of unknown length is held back until it is known to be under the limit, so that one over it never leaves
     /// the gateway; without a limit it streams.
-    pub async fn prepare(incoming: Incoming, limits: Limits) -> Result<Upload, ClientFault> {
+    pub async fn prepare(incoming: Arriving, limits: Limits) -> Result<Upload, ClientFault> {
         let progress = Progress::new();
         let length = known_length(&incoming);
         let holds = match length {
@@ -193,7 +193,7 @@ pub fn refuse(fault: &ClientFault, route: &Route, entry: &Entry) -> Refusal {
 
 /// The client's body, watched.
 struct ClientBody {
-    inner: Incoming,
+    inner: Arriving,
     idle: Duration,
     timer: Option<Pin<Box<Sleep>>>,
     progress: Progress,

@@ -21,9 +21,19 @@ pub fn check<B>(request: &Request<B>, peer: &Peer) -> Result<(), Bad> {
     let judged = match (request.method(), request.uri().path()) {
         (&Method::CONNECT, _) => Err("this gateway opens no tunnels"),
         (method, "*") if method != Method::OPTIONS => Err("`*` is a target for OPTIONS only"),
-        _ => check_length(request).and_then(|()| check_host(request)),
+        _ => check_values(request).and_then(|()| check_length(request)).and_then(|()| check_host(request)),
     };
     judged.map_err(|why| (Outcome::BadRequest, why))
+}
+
+/// RFC 9113 §8.2.1, which h2 leaves open: over HTTP/1 such blanks are not part of a value, and the next server would read
+/// another one.
+fn check_values<B>(request: &Request<B>) -> Result<(), &'static str> {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let mut values = request.headers().values().map(|value| value.as_bytes());
+    let is_odd = request.version() >= Version::HTTP_2
+        && values.any(|value| is_blank(value.first()) || is_blank(value.last()));
+    if is_odd { Err("a header's value begins or ends with a blank") } else { Ok(()) }
 }
 
 /// Over HTTP/1 the wire has judged it; HTTP/2 frames its bodies itself, and h2 compares (RFC 9113 §8.1.1).
@@ -31,8 +41,13 @@ fn check_length<B>(request: &Request<B>) -> Result<(), &'static str> {
     let is_odd = request.version() >= Version::HTTP_2
         && request.headers().contains_key(header::CONTENT_LENGTH)
         && single(request.headers(), &header::CONTENT_LENGTH)
-            .is_none_or(|length| !length.bytes().all(|byte| byte.is_ascii_digit()));
+            .is_none_or(|length| length != "0" && !is_plain(length));
     if is_odd { Err("`Content-Length` must stand once, as a plain decimal number") } else { Ok(()) }
+}
+
+/// Digits, the first of which counts: others may read `010` as eight.
+fn is_plain(number: &str) -> bool {
+    matches!(number.bytes().next(), Some(b'1'..=b'9')) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn check_host<B>(request: &Request<B>) -> Result<(), &'static str> {

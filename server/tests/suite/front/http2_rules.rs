@@ -1,6 +1,6 @@
 //! RFC 9113 §8: what is malformed over HTTP/2.
 
-use super::frames::{End, Frames, PROTOCOL_ERROR};
+use super::frames::{End, FLOW_CONTROL_ERROR, Frames, PROTOCOL_ERROR};
 use super::{Front, books};
 
 type Fields<'f> = Vec<(&'f str, &'f str)>;
@@ -88,6 +88,56 @@ async fn a_body_of_another_length_than_it_says_reaches_no_upstream() {
     assert_eq!(client.end_of(5).await, End::Status(200));
 }
 
+/// Answered without their bodies being looked at.
+const EARLY: [&str; 5] = ["/api/nowhere", "/api/keyed", "/api/listed", "/healthz", "/"];
+
+fn post(path: &'static str) -> Fields<'static> {
+    vec![(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "toll.example")]
+}
+
+/// §8.1: a stream whose answer ends before the request is reset, and there are clients that lose the answer over it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_early_answer_leaves_a_short_request_the_time_to_end() {
+    let front = Front::start().await;
+    let mut client = Frames::connect(front.toll.address()).await;
+    for (stream, path) in (1..).step_by(2).zip(EARLY) {
+        client.headers(stream, &post(path), false).await;
+        client.data(stream, b"hello", false).await;
+        client.data(stream, b"world", true).await;
+        assert!(matches!(client.end_of(stream).await, End::Status(_)), "{path}");
+    }
+    client.headers(101, &get(&[]), true).await;
+    assert_eq!((client.end_of(101).await, client.resets.as_slice()), (End::Status(200), [].as_slice()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_the_rest_of_a_request_is_said_although_its_answer_is_known() {
+    let front = Front::start().await;
+    let mut client = Frames::connect(front.toll.address()).await;
+    for (stream, path) in (1..).step_by(4).zip(EARLY) {
+        // §6.9.1
+        client.headers(stream, &post(path), false).await;
+        client.window_update(stream, i32::MAX as u32).await;
+        assert_eq!(client.end_of(stream).await, End::Reset(FLOW_CONTROL_ERROR), "{path}");
+        // §8.1.1
+        let too_long = [post(path), vec![("content-length", "1")]].concat();
+        client.headers(stream + 2, &too_long, false).await;
+        client.data(stream + 2, b"hello", true).await;
+        assert_eq!(client.end_of(stream + 2).await, End::Reset(PROTOCOL_ERROR), "{path}");
+    }
+}
+
+/// Not for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_early_answer_does_not_wait_for_a_request_without_an_end() {
+    let front = Front::start().await;
+    let mut client = Frames::connect(front.toll.address()).await;
+    for (stream, path) in (1..).step_by(2).zip(EARLY) {
+        client.headers(stream, &post(path), false).await;
+        assert!(matches!(client.end_of(stream).await, End::Status(_)), "{path}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_http_1_calls_a_bad_request_is_one_over_http_2_too() {
     let front = Front::start().await;
@@ -99,6 +149,11 @@ async fn what_http_1_calls_a_bad_request_is_one_over_http_2_too() {
         [without(":authority"), vec![(":authority", "me@toll.example")]].concat(),
         vec![(":method", "CONNECT"), (":authority", "inside.example:443")],
         get(&[("content-length", "5, 5")]),
+        get(&[("content-length", "00")]),
+        get(&[("content-length", "")]),
+        // RFC 9113 §8.2.1
+        get(&[("x-a", " b")]),
+        get(&[("x-a", "b\t")]),
     ];
     let mut refused = 0;
     for (n, head) in heads.iter().enumerate() {

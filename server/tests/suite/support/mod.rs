@@ -3,6 +3,7 @@ pub mod catalog;
 pub mod client;
 pub mod database;
 pub mod flaky;
+pub mod frames;
 pub mod gateway;
 pub mod load;
 pub mod origin;
