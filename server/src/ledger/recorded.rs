@@ -26,7 +26,7 @@ use crate::listener::Arriving;
 use crate::listener::peer::Peer;
 use crate::pipeline::{Answer, Arrived, Serve};
 use crate::refusal::Refusal;
-use crate::stages::proxy::Tunnel;
+use crate::stages::proxy::{Moved, Tunnel};
 
 pub fn layer(lane: Arc<Lane>) -> RecordedLayer {
     RecordedLayer { lane }
@@ -121,7 +121,8 @@ fn hand_out(answer: Answer, method: &Method) -> Response<Body> {
     let id = entry.id().to_string();
     stamp(response.headers_mut(), end.stage, end.outcome, &id, request_id);
     if let Some(tunnel) = response.extensions_mut().remove::<Tunnel>() {
-        tokio::spawn(keep_open(tunnel, entry, end));
+        let moved = tunnel.moved();
+        tokio::spawn(keep_open(tunnel, Upgraded { moved, entry, end }));
         return response;
     }
     if method == Method::HEAD {
@@ -140,11 +141,23 @@ fn hand_out(answer: Answer, method: &Method) -> Response<Body> {
 }
 
 /// The books stay open until the tunnel is closed.
-async fn keep_open(tunnel: Tunnel, mut entry: Entry, end: End) {
-    let (up, down) = tunnel.run().await;
-    entry.record.bytes_in += up;
-    entry.record.bytes_out += down;
-    entry.settle(end);
+async fn keep_open(tunnel: Tunnel, _upgraded: Upgraded) {
+    tunnel.run().await;
+}
+
+/// Settles its entry when it is dropped: a tunnel may be cut off when the gateway stops, and what it carried counts.
+struct Upgraded {
+    moved: Arc<Moved>,
+    entry: Entry,
+    end: End,
+}
+
+impl Drop for Upgraded {
+    fn drop(&mut self) {
+        self.entry.record.bytes_in += self.moved.from_client();
+        self.entry.record.bytes_out += self.moved.from_upstream();
+        self.entry.settle(self.end);
+    }
 }
 
 /// A body that settles its entry before its last byte is handed over.

@@ -92,14 +92,15 @@ async fn accept<S: Serve<Arrived>>(
             },
             _ = stop.wait_for(|stop| *stop) => break,
         };
-        let watcher = inside.watcher();
+        // One asks the connection to end; the other is held as long as anything is said over it.
+        let watchers = [inside.watcher(), inside.watcher()];
         let (serves, builder, tls) = (serves.clone(), builder.clone(), tls.clone());
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
             match tls {
-                None => connection(stream, address, false, serves, &builder, watcher).await,
+                None => connection(stream, address, false, serves, &builder, watchers).await,
                 Some(tls) => match tls.accept(stream).await {
-                    Ok(stream) => connection(stream, address, true, serves, &builder, watcher).await,
+                    Ok(stream) => connection(stream, address, true, serves, &builder, watchers).await,
                     Err(error) => tracing::debug!(%error, "no TLS handshake"),
                 },
             }
@@ -117,14 +118,14 @@ async fn connection<I, S>(
     secure: bool,
     serves: Arc<Serves<S>>,
     builder: &Builder<TokioExecutor>,
-    watcher: Watcher,
+    [watcher, held]: [Watcher; 2],
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Serve<Arrived>,
 {
     let connection = Connection::new(address, secure);
     let gateway = serves.gateway.clone();
-    let wire = Wire::new(socket, connection.clone(), gateway.settings.header_timeout);
+    let wire = Wire::new(socket, connection.clone(), held, gateway.settings.header_timeout);
     let service = service_fn(move |request| {
         let (serves, peer) = (serves.clone(), connection.request());
         async move { Ok::<_, std::convert::Infallible>(serves.serve(request, peer).await) }

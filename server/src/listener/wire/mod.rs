@@ -16,6 +16,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
@@ -36,6 +37,8 @@ pub struct Wire<S> {
     socket: S,
     connection: Arc<Connection>,
     input: Input,
+    /// Waited for when the gateway stops: also while the connection speaks another protocol.
+    _inside: Watcher,
     /// May be read, but did not fit.
     ready: Vec<u8>,
     /// For a head from its first byte, and for the first byte of all.
@@ -49,11 +52,12 @@ pub struct Wire<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
-    pub fn new(socket: S, connection: Arc<Connection>, head_timeout: Duration) -> Wire<S> {
+    pub fn new(socket: S, connection: Arc<Connection>, inside: Watcher, head_timeout: Duration) -> Wire<S> {
         Wire {
             socket,
             connection,
             input: Input::default(),
+            _inside: inside,
             ready: Vec::new(),
             head_timeout,
             timer: None,
@@ -244,6 +248,7 @@ mod tests {
     use std::net::SocketAddr;
 
     use http::{HeaderMap, StatusCode};
+    use hyper_util::server::graceful::GracefulShutdown;
     use tokio::io::{AsyncReadExt, DuplexStream, duplex};
 
     use super::*;
@@ -264,7 +269,7 @@ mod tests {
         // So narrow that everything takes several turns.
         let (socket, mut client) = duplex(4);
         let connection = Connection::new(SocketAddr::from(([127, 0, 0, 1], 1)), false);
-        let mut wire = Wire::new(socket, connection.clone(), LINGER);
+        let mut wire = Wire::new(socket, connection.clone(), GracefulShutdown::new().watcher(), LINGER);
         let early = || connection.interim(1, StatusCode::PROCESSING, &HeaderMap::new());
         let says = async move {
             write(&mut wire, b"one, ").await;

@@ -41,7 +41,7 @@ use interim::Client;
 use pool::Pools;
 pub use request::remove_hop_by_hop;
 use targets::{Answered, Targets};
-pub use tunnel::Tunnel;
+pub use tunnel::{Moved, Tunnel};
 use upload::Upload;
 
 /// Marks an answer whose end is the end of the connection: nobody can tell whether it is whole.

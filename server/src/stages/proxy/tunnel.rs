@@ -21,6 +21,24 @@ const LINGER: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Tunnel {
     ends: Arc<Mutex<Option<Ends>>>,
+    moved: Arc<Moved>,
+}
+
+/// Bytes that have come from either side.
+#[derive(Debug, Default)]
+pub struct Moved {
+    from_client: AtomicU64,
+    from_upstream: AtomicU64,
+}
+
+impl Moved {
+    pub fn from_client(&self) -> u64 {
+        self.from_client.load(Ordering::Relaxed)
+    }
+
+    pub fn from_upstream(&self) -> u64 {
+        self.from_upstream.load(Ordering::Relaxed)
+    }
 }
 
 struct Ends {
@@ -33,29 +51,30 @@ struct Ends {
 impl Tunnel {
     pub fn between(client: OnUpgrade, upstream: OnUpgrade, held: (Call, InFlight)) -> Tunnel {
         let ends = Ends { client, upstream, _held: held };
-        Tunnel { ends: Arc::new(Mutex::new(Some(ends))) }
+        Tunnel { ends: Arc::new(Mutex::new(Some(ends))), moved: Arc::default() }
     }
 
-    /// Carries bytes until both directions are closed; returns how many came from the client and from the upstream,
-    /// however it ended.
-    pub async fn run(self) -> (u64, u64) {
+    /// Counts on, whoever holds it.
+    pub fn moved(&self) -> Arc<Moved> {
+        self.moved.clone()
+    }
+
+    /// Carries bytes until both directions are closed.
+    pub async fn run(self) {
         let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Ends { client, upstream, _held }) = ends else { return (0, 0) };
-        let (Ok(client), Ok(upstream)) = tokio::join!(client, upstream) else { return (0, 0) };
-        let (from_client, from_upstream) = (AtomicU64::new(0), AtomicU64::new(0));
-        {
-            let (client_reads, client_writes) = tokio::io::split(TokioIo::new(client));
-            let (upstream_reads, upstream_writes) = tokio::io::split(TokioIo::new(upstream));
-            let up = carry(client_reads, upstream_writes, &from_client);
-            let down = carry(upstream_reads, client_writes, &from_upstream);
-            tokio::pin!(up, down);
-            // Closed in order, one direction may go on; broken off, there is nobody to go on for.
-            tokio::select! {
-                closed = &mut up => if closed.is_ok() { linger_on(down, &from_upstream).await },
-                closed = &mut down => if closed.is_ok() { linger_on(up, &from_client).await },
-            }
+        let Some(Ends { client, upstream, _held }) = ends else { return };
+        let (Ok(client), Ok(upstream)) = tokio::join!(client, upstream) else { return };
+        let Moved { from_client, from_upstream } = &*self.moved;
+        let (client_reads, client_writes) = tokio::io::split(TokioIo::new(client));
+        let (upstream_reads, upstream_writes) = tokio::io::split(TokioIo::new(upstream));
+        let up = carry(client_reads, upstream_writes, from_client);
+        let down = carry(upstream_reads, client_writes, from_upstream);
+        tokio::pin!(up, down);
+        // Closed in order, one direction may go on; broken off, there is nobody to go on for.
+        tokio::select! {
+            closed = &mut up => if closed.is_ok() { linger_on(down, from_upstream).await },
+            closed = &mut down => if closed.is_ok() { linger_on(up, from_client).await },
         }
-        (from_client.into_inner(), from_upstream.into_inner())
     }
 }
 

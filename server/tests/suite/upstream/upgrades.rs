@@ -1,11 +1,18 @@
 //! WebSocket and other upgrades (RFC 9110 §7.8, RFC 6455): through, counted, and ended when either side ends.
 
+use std::time::Duration;
+
 use app::domain::outcome::Outcome;
 use sqlx::Row;
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use toll::listener::GRACE;
 
 use super::raw::{Scripted, Wire, header, soon};
 use super::{Bench, PATIENT, PLAIN};
+use crate::support::database::TestDatabase;
+use crate::support::gateway::TestGateway;
 
 const ASKS: &str = "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\
                     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
@@ -52,7 +59,7 @@ async fn an_upgrade_is_counted_with_its_bytes_and_duration_but_not_timed() {
         client.say(word).await;
         assert_eq!(client.take(8).await, word.repeat(2).as_bytes());
     }
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
     client.say("bye.").await;
     assert!(client.rest().await.is_empty(), "the upstream has left, and so the client hears the end");
     assert_eq!(bench.count(1, Outcome::Upgraded).await, 1);
@@ -124,6 +131,56 @@ async fn an_open_tunnel_is_in_flight_and_takes_a_place_of_max_in_flight() {
     bench.books(2).await;
     drop(upgraded(&bench).await);
     bench.books(3).await;
+}
+
+/// Once the signal to stop has come: takes no more connections, and says when it has ended.
+async fn stopping(bench: Bench) -> (TestDatabase, JoinHandle<()>) {
+    let TestGateway { db, node, data } = bench.toll;
+    let address = node.address;
+    let ended = tokio::spawn(async move {
+        node.stop().await.unwrap();
+        drop(data);
+    });
+    soon("no more connections to be taken", async {
+        while TcpStream::connect(address).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    (db, ended)
+}
+
+async fn outcome_and_bytes(db: &TestDatabase) -> (i16, i64, i64) {
+    let all = "select outcome, bytes_in, bytes_out from request_log";
+    sqlx::query_as(all).fetch_one(&db.pool).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_stops_leaves_its_tunnels_the_time_to_end() {
+    let origin = echo().await;
+    let bench = Bench::new(&[origin.url()], PATIENT, PLAIN).await;
+    let mut client = upgraded(&bench).await;
+    let (db, ended) = stopping(bench).await;
+    client.say("one.").await;
+    assert_eq!(client.take(8).await, b"one.one.");
+    assert!(!ended.is_finished());
+    client.say("bye.").await;
+    client.rest().await;
+    soon("the gateway's end", ended).await.unwrap();
+    assert_eq!(outcome_and_bytes(&db).await, (Outcome::Upgraded.code(), 8, 14));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tunnel_that_takes_longer_is_cut_off_and_still_counted_as_what_it_was() {
+    let origin = echo().await;
+    let bench = Bench::new(&[origin.url()], PATIENT, PLAIN).await;
+    let mut client = upgraded(&bench).await;
+    let (db, ended) = stopping(bench).await;
+    client.say("one.").await;
+    assert_eq!(client.take(8).await, b"one.one.");
+    tokio::time::timeout(GRACE * 2, ended).await.expect("the gateway to end").unwrap();
+    assert!(client.rest().await.is_empty(), "closed");
+    assert_eq!(outcome_and_bytes(&db).await, (Outcome::Upgraded.code(), 4, 14));
 }
 
 #[tokio::test(flavor = "multi_thread")]
