@@ -40,7 +40,7 @@ pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
         let before = Window { from: window.from - window.length(), to: window.from };
         let everybody = Filter::default();
         let (mut evidence, before, partners, upstreams) = tokio::try_join!(
-            Box::pin(evidence::read(&db, window, Who::Ops)),
+            evidence::read(&db, window, Who::Ops),
             funnel(&db, before, &everybody),
             most_refused(&db, window, PARTNERS),
             upstreams(&db, window),

@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 
 use super::pool::Lease;
 use super::upload::Upload;
-use super::{cookies, judge, request};
+use super::{cookies, judge, request, trailers};
 use crate::body::{Body, BodyError};
 use crate::catalog::upstream::InFlight;
 use crate::stages::breaker::{Call, Failure};
@@ -47,15 +47,6 @@ pub fn tidy_interim(headers: &mut HeaderMap) {
     request::remove_toll(headers);
     cookies::refuse_session(headers);
     headers.remove(header::CONTENT_LENGTH);
-}
-
-/// RFC 9110 §6.5.1: fields that frame, route or authenticate have no place after a body, Toll's own none at all.
-fn tidy_trailers(trailers: &mut HeaderMap) {
-    request::remove_hop_by_hop(trailers);
-    request::remove_toll(trailers);
-    for name in [header::CONTENT_LENGTH, header::SET_COOKIE, header::HOST, header::TRAILER] {
-        trailers.remove(name);
-    }
 }
 
 pub fn is_event_stream(headers: &HeaderMap) -> bool {
@@ -136,7 +127,7 @@ impl HttpBody for UpstreamBody {
             }
             Some(Ok(mut frame)) => {
                 if let Some(trailers) = frame.trailers_mut() {
-                    tidy_trailers(trailers);
+                    trailers::tidy(trailers);
                     this.has_ended = true;
                 }
                 Some(Ok(frame))

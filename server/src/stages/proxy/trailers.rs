@@ -1,4 +1,4 @@
-//! Trailers of requests (RFC 9110 §6.5).
+//! Trailers of requests and of answers (RFC 9110 §6.5).
 
 use bytes::Bytes;
 use futures::stream;
@@ -8,45 +8,59 @@ use http_body_util::{BodyExt, StreamBody};
 
 use crate::body::{Body, BodyError};
 
+/// What frames, routes or authenticates a message, belongs to one connection, or says how the message is to be taken.
+const OF_THE_HEAD: [&str; 36] = [
+    "age",
+    "authorization",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-range",
+    "content-type",
+    "cookie",
+    "expect",
+    "expires",
+    "forwarded",
+    "host",
+    "if-match",
+    "if-none-match",
+    "keep-alive",
+    "location",
+    "max-forwards",
+    "pragma",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "range",
+    "retry-after",
+    "set-cookie",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "vary",
+    "via",
+    "warning",
+    "www-authenticate",
+    "x-api-key",
+    "x-real-ip",
+    "x-request-id",
+];
+
 /// Takes away what must be known before the body, and so may come in no trailer (RFC 9110 §6.5.1): a server that merges
 /// trailers into the head would otherwise believe it.
 pub fn tidy(trailers: &mut HeaderMap) {
-    let refused: Vec<HeaderName> = trailers.keys().filter(|name| !may_trail(name)).cloned().collect();
+    let refused: Vec<HeaderName> =
+        trailers.keys().filter(|name| !may_trail(name.as_str())).cloned().collect();
     for name in refused {
         trailers.remove(name);
     }
 }
 
-fn may_trail(name: &HeaderName) -> bool {
-    let is_tolls = ["x-toll-", "x-forwarded-"].iter().any(|prefix| name.as_str().starts_with(prefix));
-    !is_tolls
-        && !name.as_str().contains('_')
-        && !matches!(
-            *name,
-            header::AUTHORIZATION
-                | header::CACHE_CONTROL
-                | header::CONNECTION
-                | header::CONTENT_ENCODING
-                | header::CONTENT_LENGTH
-                | header::CONTENT_RANGE
-                | header::CONTENT_TYPE
-                | header::COOKIE
-                | header::EXPECT
-                | header::FORWARDED
-                | header::HOST
-                | header::MAX_FORWARDS
-                | header::PROXY_AUTHORIZATION
-                | header::RANGE
-                | header::TE
-                | header::TRAILER
-                | header::TRANSFER_ENCODING
-                | header::UPGRADE
-                | header::VIA
-        )
-        && !matches!(
-            name.as_str(),
-            "keep-alive" | "proxy-connection" | "x-api-key" | "x-real-ip" | "x-request-id"
-        )
+fn may_trail(name: &str) -> bool {
+    let is_tolls = ["x-toll-", "x-forwarded-"].iter().any(|prefix| name.starts_with(prefix));
+    !is_tolls && !name.contains('_') && !OF_THE_HEAD.contains(&name)
 }
 
 /// A body that is there whole, with trailers. Its length is kept from hyper, which then sends it in chunks: behind a
@@ -78,12 +92,14 @@ mod tests {
             "content_length",
             "x-api-key",
             "x-checksum",
+            "set-cookie",
+            "grpc-status",
         ];
         let mut trailers: HeaderMap =
             names.iter().map(|name| (HeaderName::from_static(name), HeaderValue::from_static("1"))).collect();
         tidy(&mut trailers);
         let mut kept: Vec<&str> = trailers.keys().map(HeaderName::as_str).collect();
         kept.sort_unstable();
-        assert_eq!(kept, ["digest", "x-checksum"]);
+        assert_eq!(kept, ["digest", "grpc-status", "x-checksum"]);
     }
 }
