@@ -130,14 +130,19 @@ fn hand_out(answer: Answer, method: &Method) -> Response<Body> {
         if let Some(length) = known_length(response.body()).filter(|length| *length > 0) {
             response.headers_mut().entry(CONTENT_LENGTH).or_insert_with(|| length.into());
         }
-        *response.body_mut() = body::empty();
     }
     if response.status() == StatusCode::RESET_CONTENT {
-        // RFC 9110 §15.3.6: it has no content, whatever the upstream sent behind it.
         response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    if method == Method::HEAD || has_no_content(response.status()) {
         *response.body_mut() = body::empty();
     }
     response.map(|body| RecordedBody::new(body, entry, end).boxed_unsync())
+}
+
+/// RFC 9110 §15.3.5, §15.3.6 and §15.4.5, whatever the upstream sends behind such a head.
+fn has_no_content(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
 /// The books stay open until the tunnel is closed.

@@ -81,9 +81,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
             match head.over(read) {
                 Ok(Progress::Inside) => {}
                 Ok(Progress::Over) => self.head = None,
-                Err(BareLineFeed) => {
-                    return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, BareLineFeed)));
-                }
+                Err(odd) => return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, odd))),
             }
         }
         Poll::Ready(Ok(()))
@@ -149,12 +147,18 @@ enum Progress {
     Over,
 }
 
+/// What hyper would overlook.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a line of the head ends in a bare line feed")]
-struct BareLineFeed;
+enum Odd {
+    #[error("a line of the head ends in a bare line feed")]
+    BareLineFeed,
+    /// RFC 9112 §2.2 has servers pass over empty lines, not clients.
+    #[error("an empty line stands before the status line")]
+    NoStatusLine,
+}
 
 impl Head {
-    fn over(&mut self, mut bytes: &[u8]) -> Result<Progress, BareLineFeed> {
+    fn over(&mut self, mut bytes: &[u8]) -> Result<Progress, Odd> {
         while !bytes.is_empty() {
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let text = &bytes[..end.unwrap_or(bytes.len())];
@@ -165,11 +169,14 @@ impl Head {
             self.after_cr = text.last().map_or(self.after_cr, |last| *last == b'\r');
             let Some(end) = end else { break };
             if !self.after_cr {
-                return Err(BareLineFeed);
+                return Err(Odd::BareLineFeed);
             }
             let is_empty = self.line == 1;
             (self.line, self.after_cr) = (0, false);
-            if is_empty && self.past_status_line {
+            if is_empty && !self.past_status_line {
+                return Err(Odd::NoStatusLine);
+            }
+            if is_empty {
                 if !self.is_interim() {
                     return Ok(Progress::Over);
                 }
@@ -198,7 +205,7 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], piece: usize) -> Result<Progress, BareLineFeed> {
+    fn read(text: &[u8], piece: usize) -> Result<Progress, Odd> {
         let mut head = Head::default();
         let mut last = Progress::Inside;
         for piece in text.chunks(piece) {
@@ -220,7 +227,18 @@ mod tests {
         ];
         for text in texts {
             for piece in 1..text.len() {
-                assert_eq!(read(text, piece), Err(BareLineFeed), "in pieces of {piece}");
+                assert_eq!(read(text, piece), Err(Odd::BareLineFeed), "in pieces of {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_line_before_a_status_line_is_found_in_interim_heads_too() {
+        for text in
+            [&b"\r\nHTTP/1.1 200 OK\r\n\r\n"[..], b"HTTP/1.1 100 C\r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"]
+        {
+            for piece in 1..text.len() {
+                assert_eq!(read(text, piece), Err(Odd::NoStatusLine), "in pieces of {piece}");
             }
         }
     }

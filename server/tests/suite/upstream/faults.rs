@@ -48,6 +48,21 @@ async fn a_status_line_that_is_none_is_refused() {
         ("a status above 599", b"HTTP/1.1 999 OK\r\nContent-Length: 2\r\n\r\nok"),
         ("another version", b"HTTP/3.0 200 OK\r\nContent-Length: 2\r\n\r\nok"),
         ("a head without a status line", b"Content-Length: 2\r\n\r\nok"),
+        ("an empty line first", b"\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        (
+            "an empty line after an interim head",
+            b"HTTP/1.1 100 C\r\n\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        ),
+        (
+            "an empty line first, to hide a bare LF",
+            b"\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+        ),
+        ("a version in lower case", b"http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        ("a version of one digit", b"HTTP/1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        ("another minor version", b"HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        ("tabs between", b"HTTP/1.1\t200\tOK\r\nContent-Length: 2\r\n\r\nok"),
+        ("a status behind two spaces", b"HTTP/1.1  200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        ("a space first", b" HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
     ])
     .await;
 }
@@ -72,6 +87,12 @@ async fn a_head_whose_lines_could_be_read_in_two_ways_is_refused() {
         ("a space before the colon", b"HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 2\r\n\r\nok"),
         ("a line without a colon", b"HTTP/1.1 200 OK\r\nA\r\nContent-Length: 2\r\n\r\nok"),
         ("an empty name", b"HTTP/1.1 200 OK\r\n: b\r\nContent-Length: 2\r\n\r\nok"),
+        ("a blank before the first name", b"HTTP/1.1 200 OK\r\n A: b\r\nContent-Length: 2\r\n\r\nok"),
+        ("a fold without anything", b"HTTP/1.1 200 OK\r\nA: b\r\n \r\nContent-Length: 2\r\n\r\nok"),
+        ("CR CR LF", b"HTTP/1.1 200 OK\r\nA: b\r\r\nContent-Length: 2\r\n\r\nok"),
+        ("a vertical tab in a value", b"HTTP/1.1 200 OK\r\nA: b\x0bc\r\nContent-Length: 2\r\n\r\nok"),
+        ("a byte above ASCII in a name", b"HTTP/1.1 200 OK\r\nA\xe9: b\r\nContent-Length: 2\r\n\r\nok"),
+        ("a blank within a name", b"HTTP/1.1 200 OK\r\nContent Length: 2\r\nContent-Length: 2\r\n\r\nok"),
     ])
     .await;
 }
@@ -92,6 +113,16 @@ async fn a_head_whose_body_has_no_certain_end_is_refused() {
             "a length and a transfer coding",
             b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         ),
+        ("chunked behind a blank of its own", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n"),
+        ("chunked in an empty list", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: ,chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+        ("chunked and a comma", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked,\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+        ("chunked with a parameter", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked;q=1\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+        ("no transfer coding's name", b"HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\nContent-Length: 2\r\n\r\nok"),
+        ("identity", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok"),
+        ("a transfer coding of no body", b"HTTP/1.1 304 N\r\nTransfer-Encoding: gzip\r\n\r\n"),
+        ("a length of two words", b"HTTP/1.1 200 OK\r\nContent-Length: 2 2\r\n\r\nok"),
+        ("a length and a comma", b"HTTP/1.1 200 OK\r\nContent-Length: 2,\r\n\r\nok"),
+        ("a length of another script", b"HTTP/1.1 200 OK\r\nContent-Length: \xd9\xa2\r\n\r\nok"),
         ("an unknown transfer coding", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok"),
         (
             "two transfer codings",

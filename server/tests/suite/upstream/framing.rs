@@ -55,6 +55,61 @@ async fn a_body_that_breaks_off_reaches_the_client_as_one_that_broke_off() {
             "hello",
         ),
         (
+            "a CR alone after a size",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1\rx",
+            "hello",
+        ),
+        (
+            "a bare LF in an extension",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a\nx\r\n0\r\n\r\n",
+            "hello",
+        ),
+        (
+            "a CR in an extension",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a\rb\r\nx\r\n0\r\n\r\n",
+            "hello",
+        ),
+        (
+            "a size in words of C",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0x1\r\nx\r\n0\r\n\r\n",
+            "hello",
+        ),
+        (
+            "an underscore in a size",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0_1\r\nx\r\n0\r\n\r\n",
+            "hello",
+        ),
+        (
+            "an empty line for a size",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n\r\n\r\n0\r\n\r\n",
+            "hello",
+        ),
+        (
+            "a bare LF after data",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\n0\r\n\r\n",
+            "hello",
+        ),
+        (
+            "a bare LF at the end",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\n",
+            "hello",
+        ),
+        (
+            "a bare LF in the trailers",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA: b\n\r\n",
+            "hello",
+        ),
+        (
+            "a trailer without a colon",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA b\r\n\r\n",
+            "hello",
+        ),
+        (
+            "an end within the trailers",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA: b\r\n",
+            "hello",
+        ),
+        (
             "an end without its last line",
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
             "hello",

@@ -7,6 +7,7 @@ mod faults;
 mod framing;
 mod headers;
 mod http2;
+mod http2_faults;
 mod interim;
 mod raw;
 mod reuse;

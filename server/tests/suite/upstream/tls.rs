@@ -62,12 +62,22 @@ async fn origin(protocols: &[&str]) -> String {
                 }
                 let mut head = vec![0; 4096];
                 let Ok(read) = stream.read(&mut head).await else { return };
-                let answer = match String::from_utf8_lossy(&head[..read]).contains("websocket") {
-                    true => "HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nhello.",
-                    false => "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhttp/1.1",
+                let asked = String::from_utf8_lossy(&head[..read]).into_owned();
+                let answer = match () {
+                    () if asked.contains("websocket") => {
+                        "HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nhello."
+                    }
+                    () if asked.starts_with("GET /ends?") => "HTTP/1.1 200 OK\r\n\r\nhttp/1.1",
+                    () => "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhttp/1.1",
                 };
                 stream.write_all(answer.as_bytes()).await.unwrap();
-                let _ = stream.read(&mut head).await;
+                if !asked.starts_with("GET /ends?") {
+                    let _ = stream.read(&mut head).await;
+                } else if asked.contains("in=order") {
+                    stream.shutdown().await.unwrap();
+                } else {
+                    stream.flush().await.unwrap();
+                }
             });
         }
     });
@@ -95,6 +105,16 @@ async fn an_upgrade_goes_over_http1_although_the_upstream_has_http2() {
     client.get("/api/x", &bench.key, "Connection: Upgrade\r\nUpgrade: websocket\r\n").await;
     assert!(client.head().await.starts_with("HTTP/1.1 101 "));
     assert_eq!(client.until(".").await, "hello.");
+}
+
+/// RFC 9112 §9.8: whoever cuts the connection must not be able to cut a body that ends with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_ends_with_a_connection_that_was_not_closed_in_order_is_not_whole() {
+    let url = origin(&["http/1.1"]).await;
+    let bench = Bench::new(&[url], &tls("servers.pem", Some("client")), "").await;
+    for (path, is_whole) in [("/api/x/ends?in=order", true), ("/api/x/ends?cut=off", false)] {
+        assert_eq!(bench.get(path).await.is_whole, is_whole, "{path}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
