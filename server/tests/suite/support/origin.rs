@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, Response};
 use http_body_util::BodyExt;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 use tokio::task::JoinHandle;
 
 /// A request as the upstream got it.
@@ -33,7 +33,10 @@ impl Origin {
         F: Fn(Seen) -> A + Clone + Send + Sync + 'static,
         A: Future<Output = Response<Body>> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+        // As many as a burst of a test brings at once.
+        let listener = socket.listen(4_096).unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let book = seen.clone();
