@@ -1,6 +1,7 @@
 //! Partitions made ahead, things dropped by age, and the partition that takes what fits no day.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use app::domain::window::Window;
 use sqlx::AssertSqlSafe;
@@ -10,6 +11,7 @@ use toll::ledger::housekeeping::{Retention, keep};
 use toll::ledger::{Ledger, LedgerSettings};
 
 use super::{Books, flush, forward, start};
+use crate::support::toll::PATIENCE;
 
 /// Ships a request for each of these times ago.
 async fn ship(books: &Books, ages: &[Duration]) {
@@ -35,6 +37,37 @@ async fn partitions(books: &Books) -> i64 {
     books.count("select count(*) from pg_inherits where inhparent = 'request_log'::regclass").await
 }
 
+/// As if today's partition had not been made ahead: its rows are in the default one.
+async fn lose_today(books: &Books) {
+    let today = OffsetDateTime::now_utc().date();
+    let name = format!("request_log_{:04}{:02}{:02}", today.year(), u8::from(today.month()), today.day());
+    for sql in [
+        format!("create table kept as table {name}"),
+        format!("drop table {name}"),
+        "insert into request_log_default table kept".into(),
+    ] {
+        sqlx::query(AssertSqlSafe(sql)).execute(&books.db.pool).await.unwrap();
+    }
+}
+
+/// Waits until somebody waits for a table, or a condition holds.
+async fn until_waited_for(books: &Books, table: &str, or: &str) {
+    let waits = format!(
+        "select {or} or exists (
+             select from pg_locks where relation = '{table}'::regclass and not granted
+                 and database = (select oid from pg_database where datname = current_database()))"
+    );
+    let deadline = Instant::now() + PATIENCE;
+    while !sqlx::query_scalar::<_, bool>(AssertSqlSafe(waits.clone()))
+        .fetch_one(&books.db.pool)
+        .await
+        .unwrap()
+    {
+        assert!(Instant::now() < deadline, "nobody waits for {table}");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn partitions_stand_ready_and_rows_that_came_before_them_move_in() {
     let books = Books::new().await;
@@ -47,16 +80,7 @@ async fn partitions_stand_ready_and_rows_that_came_before_them_move_in() {
     assert_eq!(books.count("select count(*) from request_log_default").await, 0);
     tidy(&books).await;
     assert_eq!(partitions(&books).await, 1 + 9);
-    // A day that is missing: its rows went to the default partition.
-    let today = OffsetDateTime::now_utc().date();
-    let name = format!("request_log_{:04}{:02}{:02}", today.year(), u8::from(today.month()), today.day());
-    for sql in [
-        format!("create table kept as table {name}"),
-        format!("drop table {name}"),
-        "insert into request_log_default table kept".into(),
-    ] {
-        sqlx::query(AssertSqlSafe(sql)).execute(&books.db.pool).await.unwrap();
-    }
+    lose_today(&books).await;
     assert_eq!(books.count("select count(*) from request_log_default").await, 1);
     tidy(&books).await;
     assert_eq!(books.count("select count(*) from request_log_default").await, 0);
@@ -116,4 +140,27 @@ async fn a_day_of_the_log_is_dropped_with_its_partition() {
     .unwrap();
     tidy(&books).await;
     assert_eq!(books.count("select count(*) from pg_class where relname = 'request_log_20200101'").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_move_into_their_partition_during_an_audit_are_not_missed() {
+    let books = Books::new().await;
+    ship(&books, &[Duration::ZERO; 3]).await;
+    tidy(&books).await;
+    lose_today(&books).await;
+    // The audit has its snapshot, and waits; now rows are moved.
+    let mut holder = books.db.pool.begin().await.unwrap();
+    sqlx::query("lock table door_minute in access exclusive mode").execute(&mut *holder).await.unwrap();
+    let meanwhile = async {
+        until_waited_for(&books, "door_minute", "false").await;
+        let release = async {
+            let moved = "(select count(*) from pg_inherits where inhparent = 'request_log'::regclass) = 10";
+            until_waited_for(&books, "request_log", moved).await;
+            holder.rollback().await.unwrap();
+        };
+        tokio::join!(tidy(&books), release);
+    };
+    let (audit, ()) = tokio::join!(books.audit(), meanwhile);
+    assert!(audit.agrees && audit.log == 3, "{:?}", audit.differences);
+    assert_eq!(books.count("select count(*) from request_log_default").await, 0);
 }
