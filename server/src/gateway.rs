@@ -18,7 +18,7 @@ use crate::stages::breaker::Breakers;
 use crate::stages::cache::{Store as CacheStore, purge};
 use crate::stages::key::KnownKeys;
 use crate::stages::proxy::health;
-use crate::stages::quota::Quota;
+use crate::stages::quota::{Quota, Refused};
 use crate::store::Store;
 
 /// Keys that are kept in memory, known and unknown ones each.
@@ -48,6 +48,7 @@ pub struct Gateway {
     pub keys: KnownKeys,
     pub callers: Callers,
     pub quota: Quota,
+    pub refused: Refused,
     pub cache: CacheStore,
     pub breakers: Arc<Breakers>,
     /// Connections whose request could not be read: no request, and so not in the books.
@@ -73,6 +74,7 @@ impl Gateway {
             keys: KnownKeys::new(MOST_KEYS),
             callers: Callers::default(),
             quota: Quota::start(store.clone(), QUOTA_LANES, settings.meter_locally),
+            refused: Refused::default(),
             cache: CacheStore::new(settings.cache_bytes),
             unreadable: AtomicU64::new(0),
             settings,

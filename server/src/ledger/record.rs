@@ -38,7 +38,7 @@ pub struct Record {
     pub tokens_after: Option<f64>,
     /// What a refusal asked the caller to wait.
     pub retry_asked_ms: Option<i64>,
-    /// How long an early retry had waited since the refusal.
+    /// How long an early retry had waited since the refusal; none if this node had not refused the same request.
     pub retry_waited_ms: Option<i64>,
     pub cache_miss: Option<CacheMiss>,
     pub metered_locally: bool,

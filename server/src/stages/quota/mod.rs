@@ -2,15 +2,16 @@
 //!
 //! Needs `Identified`. Gives `Admitted`. Refuses when the bucket is empty, and says when the next token comes. Touches the
 //! partner's row in `bucket`, together with everybody who came while the last statement was under way; while the
-//! database is away, what this node last saw of the bucket.
+//! database is away, what this node last saw of the bucket. Remembers what it refused, to know a retry by its request.
 
 mod combine;
 mod headers;
 mod local;
+mod refused;
 mod spend;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
@@ -23,6 +24,7 @@ use crate::pipeline::{Answer, Serve};
 use crate::refusal::Refusal;
 use crate::stages::key::{Caller, Identified};
 pub use combine::Quota;
+pub use refused::Refused;
 
 /// Proof that the request was paid for, or need not be. Only this stage makes one.
 pub struct Admitted {
@@ -118,7 +120,14 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
         entry.record.tokens_before = Some(verdict.tokens_before);
         entry.record.tokens_after = Some(verdict.tokens_after);
         entry.record.metered_locally = verdict.locally;
-        entry.record.retry_waited_ms = verdict.early_after_ms;
+        if !verdict.granted {
+            let arrived = &identified.routed.arrived;
+            let (caller, wait) =
+                ((caller.key.id, arrived.peer.address), Duration::from_secs(verdict.retry_after));
+            let again = self.gateway.refused.again(caller, &arrived.request, wait, Instant::now());
+            let waited = verdict.early_after_ms.filter(|_| again);
+            identified.routed.arrived.entry.record.retry_waited_ms = waited;
+        }
         let mut answer = match decide(&verdict, &plan) {
             None => self.inner.serve(Admitted { identified, _proof: () }).await,
             Some(refusal) => refusal.answer(identified.routed.arrived.entry),
