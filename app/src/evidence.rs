@@ -7,6 +7,7 @@ mod habit;
 mod keys;
 mod outages;
 mod partners;
+mod purges;
 mod slots;
 mod totals;
 
@@ -22,6 +23,7 @@ use crate::domain::window::{Grain, Window};
 struct Route {
     id: i64,
     upstream: i64,
+    path: String,
     evidence: RouteEvidence,
 }
 
@@ -39,7 +41,10 @@ pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidenc
     outages::read(&mut tx, &mut evidence, &routes).await?;
     slots::read(&mut tx, &mut evidence, &routes).await?;
     match who {
-        Who::Ops => partners::read(&mut tx, &mut evidence).await?,
+        Who::Ops => {
+            partners::read(&mut tx, &mut evidence).await?;
+            purges::read(&mut tx, window, &mut routes).await?;
+        }
         Who::Partner(partner) if evidence.all.now.early > 0 => {
             evidence.habit = habit::newest(&mut tx, window, partner).await?;
         }
@@ -55,7 +60,7 @@ pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidenc
 
 async fn routes(db: &mut PgConnection) -> sqlx::Result<Vec<Route>> {
     let rows = sqlx::query(
-        "select route.id, route.upstream_id, route.name, upstream.name as upstream, cache,
+        "select route.id, route.upstream_id, route.path, route.name, upstream.name as upstream, cache,
              route.retired_at is null and not is_off as is_open
          from route join upstream on upstream.id = upstream_id
          order by route.id",
@@ -66,6 +71,7 @@ async fn routes(db: &mut PgConnection) -> sqlx::Result<Vec<Route>> {
         Ok(Route {
             id: row.try_get("id")?,
             upstream: row.try_get("upstream_id")?,
+            path: row.try_get("path")?,
             evidence: RouteEvidence {
                 name: row.try_get("name")?,
                 upstream: row.try_get("upstream")?,

@@ -1,11 +1,13 @@
-//! How a partner's early retries come. The only thing that is read from the log: rollups keep neither waits nor paths.
+//! A partner's newest refusals. The only thing that is read from the log: rollups keep neither waits nor paths.
 
-use sqlx::PgConnection;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
 use super::number;
 use crate::domain::outcome::Outcome;
 use crate::domain::verdict::evidence::Habit;
+use crate::domain::verdict::habit::Refusal;
 use crate::domain::window::Window;
 
 /// Requests that are looked at: as much for a partner with a thousand as for one with a million.
@@ -35,26 +37,21 @@ pub async fn before(
     until: OffsetDateTime,
     partner: i64,
 ) -> sqlx::Result<Option<Habit>> {
-    let row = sqlx::query(
+    // Whoever calls by another program is another caller, and it asks for the same thing on its own account.
+    let rows = sqlx::query(
         "with newest as (
-             select key_id, address, method, path, outcome, at, retry_waited_ms, retry_asked_ms from request_log
+             select key_id, address, user_agent, method, path, outcome, at, duration_us, retry_waited_ms, retry_asked_ms
+             from request_log
              where partner_id = $1 and at >= $2 and at < $3
              order by at desc limit $4
-         ),
-         -- With the refusal of the same request before, and until when that had asked to wait.
-         refused as (
-             select outcome, at, retry_waited_ms, retry_asked_ms,
-                 lag(at + retry_asked_ms * interval '1 millisecond') over same as until
-             from newest
-             where outcome in ($5, $6)
-             window same as (partition by key_id, address, method, path order by at)
          )
-         select percentile_disc(0.5) within group (order by retry_waited_ms) as waited_ms,
-             percentile_disc(0.5) within group (order by retry_asked_ms) as asked_ms,
-             count(*) as looked_at, count(*) filter (where at < until) as repeated
-         from refused
-         where outcome = $5 and retry_waited_ms is not null and retry_asked_ms is not null
-         having count(*) > 0",
+         select dense_rank() over (order by key_id, address, user_agent) as caller,
+             dense_rank() over (order by key_id, address, user_agent, method, path) as request,
+             at, at + duration_us * interval '1 microsecond' as answered_at, outcome = $5 as is_early,
+             retry_asked_ms, retry_waited_ms
+         from newest
+         where outcome in ($5, $6) and retry_asked_ms is not null
+         order by at",
     )
     .bind(partner)
     .bind(from)
@@ -62,15 +59,20 @@ pub async fn before(
     .bind(LOOKED_AT)
     .bind(Outcome::QuotaEarlyRetry.code())
     .bind(Outcome::QuotaSpent.code())
-    .fetch_optional(db)
+    .fetch_all(db)
     .await?;
-    let habit = |row| {
-        Ok(Habit {
-            waited_ms: number(&row, "waited_ms")?,
-            asked_ms: number(&row, "asked_ms")?,
-            looked_at: number(&row, "looked_at")?,
-            repeated: number(&row, "repeated")?,
-        })
-    };
-    row.map(habit).transpose()
+    let refusals: Vec<Refusal> = rows.iter().map(refusal).collect::<sqlx::Result<_>>()?;
+    Ok(Habit::of(&refusals))
+}
+
+fn refusal(row: &PgRow) -> sqlx::Result<Refusal> {
+    Ok(Refusal {
+        caller: row.try_get("caller")?,
+        request: row.try_get("request")?,
+        at: row.try_get("at")?,
+        answered_at: row.try_get("answered_at")?,
+        is_early: row.try_get("is_early")?,
+        asked_ms: number(row, "retry_asked_ms")?,
+        waited_ms: row.try_get::<Option<i64>, _>("retry_waited_ms")?.map(|ms| ms as u64),
+    })
 }

@@ -61,7 +61,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
         let (ids, held): (Vec<i64>, Vec<u64>) =
             to_it.map(|route| (route.id, route.evidence.tally.now.held)).unzip();
         if let Some(outage) = outage.as_mut().filter(|_| held.iter().sum::<u64>() > 0) {
-            (outage.held, outage.partners) = felt(db, evidence, outage.since, ids).await?;
+            (outage.held, outage.partners) = felt(db, evidence, outage.first, ids).await?;
         }
         let name = row.try_get("name")?;
         evidence.upstreams.push(UpstreamEvidence { name, outage, slots: Vec::new() });
@@ -74,11 +74,12 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     let closed_at: Option<OffsetDateTime> = row.try_get("closed_at")?;
     let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
     let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
-    let times = number(row, "closings")?;
-    let outage = |since, until, reason| Outage {
+    let closings = number(row, "closings")?;
+    let outage = |since, until: Option<OffsetDateTime>, reason| Outage {
         since,
         until,
-        times: times.max(1),
+        times: closings + u64::from(until.is_none()),
+        first: first_at.unwrap_or(since),
         reason,
         was_probed: false,
         held: 0,

@@ -56,6 +56,7 @@ async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Sus
         suspects.push(Suspect {
             slug: row.try_get("slug")?,
             early: Compared { now: number(&row, "now")?, before: number(&row, "before")? },
+            until: row.try_get("until")?,
             spent,
             passed,
             faults,

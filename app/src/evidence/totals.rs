@@ -6,14 +6,18 @@ use time::{Duration, OffsetDateTime};
 
 use super::{Route, before, number, query, rows};
 use crate::domain::cache_miss::CacheMiss;
+use crate::domain::histogram::Histogram;
 use crate::domain::verdict::evidence::{Compared, Ended, Tally};
 use crate::domain::verdict::{Evidence, Who};
 use crate::domain::window::Window;
 
-const COLUMNS: &str =
-    "route_id, stage, outcome, reached, status_class, cache_miss, requests, upstream_calls, us_proxy";
-const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
-    sum(upstream_calls)::bigint as upstream_calls, sum(us_proxy)::bigint as us_proxy";
+/// What a row says; `SUMS` is made of it, and `ended` reads those.
+pub const COLUMNS: &str =
+    "route_id, stage, outcome, reached, status_class, cache_miss, requests, upstream_calls, us_proxy,
+    b0, b1, b2, b3, b4, b5, b6, b7, b8";
+pub const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
+    sum(upstream_calls)::bigint as upstream_calls, sum(us_proxy)::bigint as us_proxy,
+    array[sum(b0), sum(b1), sum(b2), sum(b3), sum(b4), sum(b5), sum(b6), sum(b7), sum(b8)]::bigint[] as latency";
 
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &mut [Route]) -> sqlx::Result<()> {
     let window = evidence.window;
@@ -79,5 +83,14 @@ pub fn ended(row: &PgRow) -> sqlx::Result<Ended> {
         requests: number(row, "requests")?,
         upstream_calls: number(row, "upstream_calls")?,
         upstream_us: number(row, "us_proxy")?,
+        latency: histogram(&row.try_get::<Vec<i64>, _>("latency")?),
     })
+}
+
+fn histogram(counts: &[i64]) -> Histogram {
+    let mut histogram = Histogram::default();
+    for (bucket, count) in histogram.counts.iter_mut().zip(counts) {
+        *bucket = *count as u64;
+    }
+    histogram
 }

@@ -42,7 +42,8 @@ fn class(rule: Rule, tone: Tone) -> &'static str {
         (Rule::Quiet, Tone::Good) => "stage-proxy",
         (Rule::Quiet, _) => "stage-breaker",
         (Rule::Upstream, _) => "at-fault",
-        (Rule::Keys, _) => "stage-key",
+        (Rule::Slow, _) => "stage-proxy",
+        (Rule::Keys | Rule::Door, _) => "stage-key",
         (Rule::Cache, _) => "stage-cache",
     }
 }
@@ -55,6 +56,7 @@ fn evidence(href: &str) -> &'static str {
         "upstreams" => "the upstream →",
         "cache" => "the cache →",
         "routes" => "the routes →",
+        "latency" => "the latency →",
         _ => "the evidence →",
     }
 }

@@ -66,15 +66,33 @@ fn saved(route: &RouteEvidence, asked: u64, served: u64) -> Sentence {
 
 /// "The cache on `search` earns nothing: 2 hits in 9,000; 8,990 were asked for the first time."
 fn nothing(route: &RouteEvidence, asked: u64, served: u64) -> Sentence {
+    // Asked again and unchanged: bodies are saved, if not calls.
+    let is_confirmed = route.tally.now.revalidated * 2 > asked;
     let sentence = Sentence::new()
         .say("The cache on ")
         .name(&route.name)
-        .say(" earns nothing: ")
+        .say(if is_confirmed { " saves no calls: " } else { " earns nothing: " })
         .number(count(served, "hit"))
         .say(format!(" in {}", grouped(asked)));
+    if is_confirmed {
+        let unchanged = grouped(route.tally.now.revalidated);
+        return sentence
+            .say("; ")
+            .number(unchanged)
+            .say(" had gone stale, and were unchanged when asked for again.");
+    }
     // Why, if most have one reason.
     let most = route.misses.iter().max_by_key(|(_, n)| *n).filter(|(_, n)| n * 2 > asked);
     match most {
+        Some((CacheMiss::First, n)) if route.purges > 0 => {
+            let purges = count(route.purges, "purge");
+            let after = if route.purges == 1 { "a purge".into() } else { format!("one of {purges}") };
+            let why = reason(CacheMiss::First);
+            sentence
+                .say("; ")
+                .number(grouped(*n))
+                .say(format!(" {why}, or for the first time after {after}."))
+        }
         Some((why, n)) => sentence.say("; ").number(grouped(*n)).say(format!(" {}.", reason(*why))),
         None => sentence.say("."),
     }
@@ -86,7 +104,7 @@ fn reason(why: CacheMiss) -> &'static str {
         CacheMiss::Vary => "differed in a header that the answers vary by",
         CacheMiss::Stale => "came when what was stored had gone stale",
         CacheMiss::Bypass => "went past the cache, by method or by what they asked for",
-        CacheMiss::Unstorable => "were answered with what may not be stored",
+        CacheMiss::Unstorable => "were answered with what may not be stored, or has no lifetime",
         CacheMiss::Off => "were asked while it was switched off",
     }
 }
@@ -98,6 +116,10 @@ mod tests {
     use crate::domain::verdict::examples::{hour, texts};
 
     fn of(name: &str, cached: u64, reached: u64, misses: &[(CacheMiss, u64)]) -> Vec<String> {
+        texts(&evidence(name, cached, reached, misses))
+    }
+
+    fn evidence(name: &str, cached: u64, reached: u64, misses: &[(CacheMiss, u64)]) -> Evidence {
         let now = Tally {
             arrived: cached + reached,
             cached,
@@ -112,7 +134,7 @@ mod tests {
             misses: misses.to_vec(),
             ..RouteEvidence::default()
         };
-        texts(&Evidence { routes: vec![route], ..hour() })
+        Evidence { routes: vec![route], ..hour() }
     }
 
     #[test]
@@ -144,9 +166,36 @@ mod tests {
         assert_eq!(
             of("search", 0, 200, &[(CacheMiss::Unstorable, 190), (CacheMiss::First, 10)]),
             [
-                "The cache on `search` earns nothing: 0 hits in 200; 190 were answered with what may not be stored."
+                "The cache on `search` earns nothing: 0 hits in 200; 190 were answered with what may not be stored, or has no lifetime."
             ]
         );
+    }
+
+    #[test]
+    fn a_cache_that_is_purged_again_and_again_says_so() {
+        let said = |purges| {
+            let mut evidence = evidence("orders", 0, 144, &[(CacheMiss::First, 144)]);
+            evidence.routes[0].purges = purges;
+            texts(&evidence).remove(0)
+        };
+        let nothing = "The cache on `orders` earns nothing: 0 hits in 144; 144 were asked for the first time";
+        assert_eq!(said(0), format!("{nothing}."));
+        assert_eq!(said(1), format!("{nothing}, or for the first time after a purge."));
+        assert_eq!(said(12), format!("{nothing}, or for the first time after one of 12 purges."));
+    }
+
+    #[test]
+    fn a_cache_whose_answers_are_confirmed_saves_no_calls_but_something() {
+        let mut evidence = evidence("orders", 0, 150, &[(CacheMiss::Stale, 149), (CacheMiss::First, 1)]);
+        evidence.routes[0].tally.now.revalidated = 149;
+        assert_eq!(
+            texts(&evidence),
+            [
+                "The cache on `orders` saves no calls: 0 hits in 150; 149 had gone stale, and were unchanged when asked for again."
+            ]
+        );
+        evidence.routes[0].tally.now.revalidated = 75;
+        assert!(texts(&evidence)[0].ends_with("149 came when what was stored had gone stale."));
     }
 
     #[test]

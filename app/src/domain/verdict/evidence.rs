@@ -2,7 +2,9 @@
 
 use time::OffsetDateTime;
 
+pub use super::habit::Habit;
 use crate::domain::cache_miss::CacheMiss;
+use crate::domain::histogram::Histogram;
 use crate::domain::outcome::{Outcome, Where};
 use crate::domain::span::Span;
 use crate::domain::stage::Stage;
@@ -51,11 +53,17 @@ pub struct Tally {
     pub arrived: u64,
     /// Ended at the route or key stage.
     pub unidentified: u64,
+    /// Part of it: named no route.
+    pub no_route: u64,
+    /// Part of it: no key, or none that was ever made.
+    pub no_key: u64,
     /// Part of it: the key had been revoked or had expired.
     pub ended_key: u64,
-    /// Suspect as first attempts.
+    /// Part of it: the key is not allowed there, or its partner is suspended.
+    pub barred: u64,
+    /// Refused as first attempts.
     pub spent: u64,
-    /// Suspect as retries before their time.
+    /// Refused as retries before their time.
     pub early: u64,
     /// Anything else at the quota stage: Toll's own failures, clients that left.
     pub unmetered: u64,
@@ -70,14 +78,20 @@ pub struct Tally {
     /// Part of it: no connection.
     pub unreachable: u64,
     pub reached: u64,
+    /// Part of it: the upstream said that what is stored still holds.
+    pub revalidated: u64,
     /// Part of it: answered with 5xx.
     pub failed: u64,
     /// Part of it: timed out, or broken off before an answer.
     pub unanswered: u64,
+    /// Part of it: the client left before there was an answer.
+    pub left: u64,
     /// Calls to the upstream by requests that the cache served: revalidations in the background.
     pub refreshed: u64,
     /// Microseconds that requests spent with the upstream.
     pub upstream_us: u64,
+    /// How long those that reached the upstream took.
+    pub latency: Histogram,
 }
 
 /// A row of the totals.
@@ -92,6 +106,7 @@ pub struct Ended {
     pub requests: u64,
     pub upstream_calls: u64,
     pub upstream_us: u64,
+    pub latency: Histogram,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,6 +119,8 @@ pub struct RouteEvidence {
     pub tally: Compared<Tally>,
     /// Why the cache did not answer.
     pub misses: Vec<(CacheMiss, u64)>,
+    /// How often all or a part of it was forgotten on an operator's word.
+    pub purges: u64,
 }
 
 /// A partner that came back before its time.
@@ -111,6 +128,8 @@ pub struct RouteEvidence {
 pub struct Suspect {
     pub slug: String,
     pub early: Compared<u64>,
+    /// The end of the minute, hour or day of its last early retry, if that is not the present.
+    pub until: Option<OffsetDateTime>,
     /// Refused as first attempts.
     pub spent: u64,
     /// Requests past quota, and those of them that an upstream failed, or that its breaker held back.
@@ -124,18 +143,6 @@ pub struct Grown {
     pub slug: String,
     /// Requests past quota.
     pub passed: Compared<u64>,
-}
-
-/// How the newest early retries came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habit {
-    /// Of the middle one: how long it had waited, and how long it had been asked to wait. Milliseconds.
-    pub waited_ms: u64,
-    pub asked_ms: u64,
-    /// How many were looked at, and for how many of them the same request had been refused before and was told to wait
-    /// longer. The others were sent too early too, but they were not retries: a job that goes on with the next item.
-    pub looked_at: u64,
-    pub repeated: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,13 +159,15 @@ pub struct Outage {
     pub since: OffsetDateTime,
     /// None while it is open, probes included.
     pub until: Option<OffsetDateTime>,
-    /// How often the breaker opened in the window; 1 if it was open all along.
+    /// How often the breaker was open in the window; 1 if it was open all along.
     pub times: u64,
+    /// When it was open for the first of these times.
+    pub first: OffsetDateTime,
     /// As the breaker noted it: "5 timeouts in 10 s".
     pub reason: String,
     /// Whether a probe has reached the upstream since.
     pub was_probed: bool,
-    /// Requests held back in the window since `since`, and how many partners' they were.
+    /// Requests held back in the window since `first`, and how many partners' they were.
     pub held: u64,
     pub partners: u64,
 }
@@ -178,7 +187,7 @@ pub struct EndedKey {
     pub partner: String,
     pub ended: Ending,
     pub ended_at: OffsetDateTime,
-    /// Suspect calls in the window.
+    /// Refused calls in the window.
     pub calls: u64,
     /// Calls of each minute from the first to the last with any, in the last hour of the window. Empty if it has none, or
     /// none in its last ten minutes.
@@ -189,18 +198,6 @@ pub struct EndedKey {
 pub enum Ending {
     Revoked,
     Expired,
-}
-
-impl Habit {
-    /// Whether most came again with what had just been refused.
-    pub fn is_retrying(&self) -> bool {
-        self.looked_at > 0 && self.repeated * 2 >= self.looked_at
-    }
-
-    /// Whether the wait was kept by three quarters and more: impatience, or another clock.
-    pub fn is_waiting(&self) -> bool {
-        self.waited_ms * 4 >= self.asked_ms * 3
-    }
 }
 
 impl Compared<u64> {
@@ -225,15 +222,23 @@ impl Tally {
         if ended.reached {
             self.reached += n;
             self.upstream_us += ended.upstream_us;
+            self.latency.add(&ended.latency);
+            self.revalidated += if ended.outcome == Outcome::Revalidated { n } else { 0 };
             self.failed += if ended.class == 5 { n } else { 0 };
             let is_unanswered = matches!(ended.outcome, Outcome::UpstreamTimeout | Outcome::UpstreamBroken);
+            self.left += if ended.class == 0 && ended.outcome == Outcome::ClientGone { n } else { 0 };
             self.unanswered += if ended.class == 0 && is_unanswered { n } else { 0 };
             return;
         }
         let place = match ended.stage {
             Stage::Route | Stage::Key => {
-                let has_ended = matches!(ended.outcome, Outcome::KeyRevoked | Outcome::KeyExpired);
-                self.ended_key += if has_ended { n } else { 0 };
+                match ended.outcome {
+                    Outcome::NoRoute => self.no_route += n,
+                    Outcome::KeyMissing | Outcome::KeyMalformed | Outcome::KeyUnknown => self.no_key += n,
+                    Outcome::KeyRevoked | Outcome::KeyExpired => self.ended_key += n,
+                    Outcome::KeyNotAllowed | Outcome::PartnerSuspended => self.barred += n,
+                    _ => {}
+                }
                 &mut self.unidentified
             }
             Stage::Quota if ended.outcome == Outcome::QuotaSpent => &mut self.spent,
@@ -256,7 +261,10 @@ impl Tally {
     pub fn merge(&mut self, other: &Tally) {
         self.arrived += other.arrived;
         self.unidentified += other.unidentified;
+        self.no_route += other.no_route;
+        self.no_key += other.no_key;
         self.ended_key += other.ended_key;
+        self.barred += other.barred;
         self.spent += other.spent;
         self.early += other.early;
         self.unmetered += other.unmetered;
@@ -266,10 +274,13 @@ impl Tally {
         self.unsent += other.unsent;
         self.unreachable += other.unreachable;
         self.reached += other.reached;
+        self.revalidated += other.revalidated;
         self.failed += other.failed;
         self.unanswered += other.unanswered;
+        self.left += other.left;
         self.refreshed += other.refreshed;
         self.upstream_us += other.upstream_us;
+        self.latency.add(&other.latency);
     }
 
     /// Requests for which there was a token, or that needed none.
@@ -287,7 +298,13 @@ impl Tally {
         self.reached + self.unreachable
     }
 
-    /// Suspect before the upstream. What the cache serves is not refused.
+    /// Whether most of what was let through was no use to the caller by the upstream's fault: it asks again for a reason.
+    pub fn was_failed(&self) -> bool {
+        let lost = self.faults() + self.held;
+        lost > 0 && lost * 2 >= self.passed_quota()
+    }
+
+    /// Stopped before the upstream. What the cache serves is not refused.
     pub fn stopped(&self) -> u64 {
         self.unidentified + self.spent + self.early + self.unmetered + self.uncached + self.held
     }
@@ -343,6 +360,7 @@ mod tests {
                 requests,
                 upstream_calls: 0,
                 upstream_us: 0,
+                latency: Histogram::default(),
             },
         )
     }
@@ -355,8 +373,9 @@ mod tests {
             let before = tally.unidentified + tally.spent + tally.early + tally.unmetered;
             prop_assert_eq!(tally.arrived, ends.iter().map(|end| end.requests).sum::<u64>());
             prop_assert_eq!(tally.arrived, before + tally.passed_quota());
-            prop_assert!(tally.ended_key <= tally.unidentified && tally.unreachable <= tally.unsent);
-            prop_assert!(tally.failed + tally.unanswered <= tally.reached);
+            let parts = tally.no_route + tally.no_key + tally.ended_key + tally.barred;
+            prop_assert!(parts <= tally.unidentified && tally.unreachable <= tally.unsent);
+            prop_assert!(tally.failed + tally.unanswered + tally.left <= tally.reached);
         }
     }
 
@@ -371,10 +390,11 @@ mod tests {
             requests: 1,
             upstream_calls: 0,
             upstream_us: 0,
+            latency: Histogram::default(),
         };
         let mut tally = Tally::default();
         tally.add(&end(Stage::Breaker, false));
         tally.add(&end(Stage::Proxy, true));
-        assert_eq!((tally.held, tally.faults(), tally.arrived), (0, 0, 2));
+        assert_eq!((tally.held, tally.faults(), tally.left, tally.arrived), (0, 0, 1, 2));
     }
 }

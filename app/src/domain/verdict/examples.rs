@@ -8,6 +8,18 @@ use super::evidence::{
 use super::{Rule, verdicts};
 use crate::domain::window::Window;
 
+/// A caller that asks again and again without waiting.
+pub const HASTY: Habit = Habit {
+    waited_ms: 80,
+    asked_ms: 9_000,
+    looked_at: 200,
+    repeated: 198,
+    unbidden: 190,
+    callers: 100,
+    is_steady: true,
+    is_crowd: false,
+};
+
 /// An hour of which nothing is known.
 pub fn hour() -> Evidence {
     let (from, to) = (datetime!(2026-01-01 14:00 UTC), datetime!(2026-01-01 15:00 UTC));
@@ -45,6 +57,7 @@ fn what_needs_somebody_comes_first_and_then_what_concerns_most_requests() {
         since: datetime!(2026-01-01 14:41:07 UTC),
         until: None,
         times: 1,
+        first: datetime!(2026-01-01 14:41:07 UTC),
         reason: "5 timeouts in 10 s".into(),
         was_probed: false,
         held: 312,
@@ -54,7 +67,7 @@ fn what_needs_somebody_comes_first_and_then_what_concerns_most_requests() {
         slug: "hasty".into(),
         early: Compared { now: 900, before: 900 },
         spent: 10,
-        habit: Some(Habit { waited_ms: 80, asked_ms: 9_000, looked_at: 200, repeated: 200 }),
+        habit: Some(HASTY),
         ..Suspect::default()
     };
     let mut orders =

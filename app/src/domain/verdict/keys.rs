@@ -19,7 +19,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
 fn used(evidence: &Evidence, key: &EndedKey) -> Found {
     let (ended, outcome) = match key.ended {
         Ending::Revoked => ("revoked", "key_revoked"),
-        Ending::Expired => ("expired", "key_expired"),
+        Ending::Expired => ("that expired", "key_expired"),
     };
     let key_words = format!("with a key {ended} {}", ago(evidence.until - key.ended_at));
     let (who, call) = match evidence.who {
@@ -103,7 +103,7 @@ mod tests {
         let expired = EndedKey { ended: Ending::Expired, ..key(90, &[30, 30, 30]) };
         let evidence = Evidence { who: Who::Partner(1), ended_keys: vec![expired], ..hour() };
         let verdict = verdicts(&evidence).remove(0);
-        assert_eq!(verdict.text(), "You still call with a key expired 3 days ago, 30 times a minute.");
+        assert_eq!(verdict.text(), "You still call with a key that expired 3 days ago, 30 times a minute.");
         assert!(verdict.href.starts_with("/portal/requests?"), "{}", verdict.href);
         assert!(verdict.href.ends_with("&outcome=key_expired&key=7"), "{}", verdict.href);
     }

@@ -3,10 +3,12 @@
 
 use std::cmp::Reverse;
 
+use time::Duration;
+
 use super::evidence::{Compared, Evidence, Suspect, Tally};
 use super::sentence::Sentence;
-use super::words::{before, count, grouped, share, times};
-use super::{Found, Rule, Tone, Verdict, link};
+use super::words::{before, count, grouped, minute, share, times};
+use super::{Found, Rule, Tone, Verdict, door, link};
 
 /// Fewer early retries accuse nobody.
 pub const LEAST_EARLY: u64 = 20;
@@ -14,6 +16,10 @@ pub const LEAST_EARLY: u64 = 20;
 const LEAST_BEFORE: u64 = 30;
 /// A smaller rise is noise, however many times it is what was before.
 const LEAST_RISE: u64 = 50;
+/// A window before with fewer arrivals cannot fall by enough to speak of.
+const LEAST_TO_FALL: u64 = 200;
+/// For how long after its last early retry a loop goes on.
+const STILL: Duration = Duration::minutes(5);
 /// Per cent of a rise below which a cause goes unnamed.
 const NAMED: u64 = 10;
 /// Loops that are named; more are counted.
@@ -31,10 +37,10 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let mut loops: Vec<&Suspect> = evidence.suspects.iter().filter(|partner| is_loop(partner)).collect();
     loops.sort_by_key(|partner| (Reverse(partner.early.now), &partner.slug));
     if is_rise(evidence.all.of(|t| t.arrived)) {
-        rise(evidence, &loops)
-    } else {
-        loops.iter().take(LOOPS).filter_map(|partner| standing(evidence, partner)).collect()
+        return rise(evidence, &loops);
     }
+    let standing = loops.iter().take(LOOPS).filter_map(|partner| standing(evidence, partner));
+    standing.chain(fall(evidence)).collect()
 }
 
 /// Whether arrivals rose at all: by half, and by enough to speak of.
@@ -50,8 +56,38 @@ pub fn is_rise(arrived: Compared<u64>) -> bool {
 fn is_loop(partner: &Suspect) -> bool {
     let (early, refusals) = (partner.early.now, partner.early.now + partner.spent);
     let was_failed = partner.faults > 0 && partner.faults * 2 >= partner.passed;
-    let retries = partner.habit.is_some_and(|habit| habit.is_retrying() && !habit.is_waiting());
-    early >= LEAST_EARLY && early * 2 >= refusals && !was_failed && retries
+    let is_hasty = partner.habit.is_some_and(|habit| habit.is_hasty());
+    early >= LEAST_EARLY && early * 2 >= refusals && !was_failed && is_hasty
+}
+
+/// Whether a loop has not been heard of for a while.
+fn is_over(evidence: &Evidence, partner: &Suspect) -> bool {
+    partner.until.is_some_and(|until| until + STILL <= evidence.until)
+}
+
+fn tone_of(evidence: &Evidence, partner: &Suspect) -> Tone {
+    if is_over(evidence, partner) { Tone::Notice } else { Tone::Alarm }
+}
+
+/// "Arrivals fell from 600 in the 15 minutes before to 3."
+fn fall(evidence: &Evidence) -> Option<Found> {
+    let arrived = evidence.all.of(|t| t.arrived);
+    // A window that has minutes to come is not compared with a whole one.
+    let is_whole = evidence.until + Duration::MINUTE >= evidence.window.to;
+    if !is_whole || arrived.before < LEAST_TO_FALL || arrived.now * 10 > arrived.before {
+        return None;
+    }
+    let sentence = Sentence::new()
+        .say(format!(
+            "Arrivals fell from {} in {} to ",
+            grouped(arrived.before),
+            before(evidence.window.length())
+        ))
+        .number(grouped(arrived.now))
+        .say(".");
+    let href = link::to(evidence, "/ops/routes", &[]);
+    let verdict = Verdict { rule: Rule::Loud, tone: Tone::Notice, sentence, href };
+    Some(Found { weight: arrived.before - arrived.now, verdict })
 }
 
 fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
@@ -78,7 +114,10 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
     let is_growth = causes.len() == 1 && matches!(leading, Cause::Passed) && most * 100 >= whole * 80;
     let sentence =
         if is_growth { growth(evidence, arrived) } else { because(evidence, arrived, &causes, whole) };
-    let tone = if matches!(leading, Cause::Loop(_)) { Tone::Alarm } else { Tone::Notice };
+    let tone = match leading {
+        Cause::Loop(partner) => tone_of(evidence, partner),
+        _ => Tone::Notice,
+    };
     let href = evidence_of(evidence, leading);
     let mut found =
         vec![Found { weight: *most, verdict: Verdict { rule: Rule::Loud, tone, sentence, href } }];
@@ -92,9 +131,13 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
 /// "Arrivals doubled across 34 partners; 96 % passed quota; `orders` carries it."
 fn growth(evidence: &Evidence, arrived: Compared<u64>) -> Sentence {
     let mut sentence = opening(arrived, evidence);
-    if let Some(partners) = across(evidence) {
-        let comma = if is_word(arrived).is_some() { " " } else { ", " };
-        sentence = sentence.say(format!("{comma}across ")).number(partners);
+    match across(evidence) {
+        Some(Across::One(slug)) => sentence = sentence.say(", most of it by ").name(slug),
+        Some(Across::Many(partners)) => {
+            let comma = if is_word(arrived).is_some() { " " } else { ", " };
+            sentence = sentence.say(format!("{comma}across ")).number(count(partners, "partner"));
+        }
+        None => {}
     }
     let passed = evidence.all.now.passed_quota();
     sentence = sentence.say("; ").number(share(passed, arrived.now)).say(" passed quota");
@@ -153,25 +196,37 @@ fn words(evidence: &Evidence, cause: &Cause) -> Sentence {
         Cause::Loop(partner) => Sentence::new()
             .say("is ")
             .name(&partner.slug)
-            .say(" retrying its own 429: ")
+            .say(format!(" retrying its own 429{}: ", until(evidence, partner)))
             .then(early_of_refusals(partner)),
         Cause::Passed => {
-            let across = across(evidence).map(|partners| format!(", across {partners}"));
-            let sentence =
-                Sentence::new().say(format!("is traffic that passed quota{}", across.unwrap_or_default()));
+            let across = match across(evidence) {
+                Some(Across::One(_)) => ", of one partner".to_owned(),
+                Some(Across::Many(partners)) => format!(", across {}", count(partners, "partner")),
+                None => String::new(),
+            };
+            let sentence = Sentence::new().say(format!("is traffic that passed quota{across}"));
             match carrier(evidence) {
                 Some(route) => sentence.say(", most of it to ").name(route),
                 None => sentence,
             }
         }
         Cause::Spent => {
-            // Early retries that accuse nobody are no first attempts either.
-            let mostly = evidence.all.now.early * 10 <= evidence.all.now.spent;
-            let kind = if mostly { ": first attempts, not retries" } else { "" };
+            let kind = if is_first_attempts(evidence) { ": first attempts, not retries" } else { "" };
             Sentence::new().say(format!("went beyond a quota{kind}"))
         }
-        Cause::Unidentified => Sentence::new().say("had no valid key or no route"),
+        Cause::Unidentified => Sentence::new().say(door::kind(&evidence.all.now).0),
     }
+}
+
+/// Early retries that accuse nobody are no first attempts either.
+fn is_first_attempts(evidence: &Evidence) -> bool {
+    evidence.all.now.early * 10 <= evidence.all.now.spent
+}
+
+/// " until 14:35", if it is over.
+fn until(evidence: &Evidence, partner: &Suspect) -> String {
+    let over = partner.until.filter(|_| is_over(evidence, partner));
+    over.map_or(String::new(), |until| format!(" until {}", minute(until, evidence.until)))
 }
 
 /// "4,120 of its 4,400 refusals came before the `Retry-After` it was given"
@@ -199,32 +254,39 @@ fn standing(evidence: &Evidence, partner: &Suspect) -> Option<Found> {
     if partner.early.now * 100 < arrived {
         return None;
     }
+    let is = if is_over(evidence, partner) { "was" } else { "is" };
     let sentence = Sentence::new()
         .name(&partner.slug)
-        .say(" is retrying its own 429: ")
+        .say(format!(" {is} retrying its own 429{}: ", until(evidence, partner)))
         .then(early_of_refusals(partner))
         .say(", ")
         .number(share(partner.early.now, arrived))
         .say(" of all arrivals.");
     let href = evidence_of(evidence, &Cause::Loop(partner));
-    let verdict = Verdict { rule: Rule::Loud, tone: Tone::Alarm, sentence, href };
+    let verdict = Verdict { rule: Rule::Loud, tone: tone_of(evidence, partner), sentence, href };
     Some(Found { weight: partner.early.now, verdict })
 }
 
-/// "34 partners": those that have grown, or one if it has made most of the growth.
-fn across(evidence: &Evidence) -> Option<String> {
+/// Whose growth it is.
+enum Across<'a> {
+    One(&'a str),
+    Many(u64),
+}
+
+/// Those that have grown, or the one that has made most of the growth.
+fn across(evidence: &Evidence) -> Option<Across<'_>> {
     let rise: u64 = evidence.grown.iter().map(|partner| partner.passed.rise()).sum();
-    let most = evidence.grown.iter().map(|partner| partner.passed.rise()).max()?;
+    let most = evidence.grown.iter().max_by_key(|partner| partner.passed.rise())?;
     if rise == 0 {
         return None;
     }
-    if most * 100 >= rise * 80 {
-        return Some("one partner".into());
+    if most.passed.rise() * 100 >= rise * 80 {
+        return Some(Across::One(&most.slug));
     }
     // By a fifth, and by five requests: chance makes half of them a little larger.
     let grew = |passed: Compared<u64>| passed.rise() >= 5 && passed.now * 5 >= passed.before * 6;
     let partners = evidence.grown.iter().filter(|partner| grew(partner.passed)).count() as u64;
-    (partners > 1).then(|| count(partners, "partner"))
+    (partners > 1).then_some(Across::Many(partners))
 }
 
 /// The route that most of the rise went to.
@@ -242,14 +304,11 @@ fn evidence_of(evidence: &Evidence, cause: &Cause) -> String {
             &[("stage", "quota"), ("outcome", "quota_early_retry"), ("partner", &partner.slug)],
         ),
         Cause::Passed => link::to(evidence, "/ops/routes", &[]),
-        Cause::Spent => link::requests(evidence, &[("stage", "quota"), ("outcome", "quota_spent")]),
-        Cause::Unidentified => {
-            let now = evidence.all.now.unidentified;
-            let by_route: u64 = evidence.routes.iter().map(|route| route.tally.now.unidentified).sum();
-            // Without a route there is no key stage.
-            let stage = if by_route * 2 >= now { "key" } else { "route" };
-            link::requests(evidence, &[("stage", stage)])
+        Cause::Spent if is_first_attempts(evidence) => {
+            link::requests(evidence, &[("stage", "quota"), ("outcome", "quota_spent")])
         }
+        Cause::Spent => link::requests(evidence, &[("stage", "quota")]),
+        Cause::Unidentified => link::requests(evidence, door::kind(&evidence.all.now).1),
     }
 }
 

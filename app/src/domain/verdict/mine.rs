@@ -15,16 +15,17 @@ const LEAST_REFUSED: u64 = 20;
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let now = evidence.all.now;
     let refusals = now.early + now.spent;
-    let retries = evidence.habit.is_none_or(|habit| habit.is_retrying());
+    let retries = !now.was_failed() && evidence.habit.is_none_or(|habit| habit.is_hasty());
     let matters = now.early >= LEAST_EARLY && now.early * 100 >= refusals * MATTERS;
     let (tone, sentence, outcome) = if matters && retries {
-        (Tone::Alarm, too_early(evidence, now.early, refusals), "quota_early_retry")
+        (Tone::Alarm, too_early(evidence, now.early, refusals), Some("quota_early_retry"))
     } else if refusals >= LEAST_REFUSED {
-        (Tone::Notice, spent(now.arrived, refusals, now.early), "quota_spent")
+        (Tone::Notice, spent(now.arrived, refusals, now.early), None)
     } else {
         return Vec::new();
     };
-    let href = link::requests(evidence, &[("stage", "quota"), ("outcome", outcome)]);
+    let filters = [("stage", "quota")].into_iter().chain(outcome.map(|outcome| ("outcome", outcome)));
+    let href = link::requests(evidence, &filters.collect::<Vec<_>>());
     vec![Found { weight: refusals, verdict: Verdict { rule: Rule::Mine, tone, sentence, href } }]
 }
 
@@ -34,6 +35,9 @@ fn too_early(evidence: &Evidence, early: u64, refusals: u64) -> Sentence {
         .number(grouped(early))
         .say(format!(" of your {} refusals were retries sent too early", grouped(refusals)));
     match evidence.habit {
+        Some(habit) if habit.is_crowd => {
+            sentence.say(", several at a time; we asked for a wait of ").number(wait(habit.asked_ms)).say(".")
+        }
         Some(habit) if habit.waited_ms < habit.asked_ms => sentence
             .say(": you waited ")
             .number(wait(habit.waited_ms))
@@ -69,8 +73,7 @@ mod tests {
         Evidence { who: Who::Partner(1), all: Compared { now, ..Compared::default() }, habit, ..hour() }
     }
 
-    const HASTY: Option<Habit> =
-        Some(Habit { waited_ms: 80, asked_ms: 9_000, looked_at: 200, repeated: 200 });
+    const HASTY: Option<Habit> = Some(Habit { repeated: 200, ..crate::domain::verdict::examples::HASTY });
 
     #[test]
     fn a_partner_reads_how_long_it_waited_and_how_long_it_should_have() {

@@ -3,13 +3,16 @@
 //! Pure functions of `Evidence`. A false accusation is worse than silence: every rule names the least that it speaks for.
 
 mod cache;
+mod door;
 pub mod evidence;
+pub mod habit;
 mod keys;
 mod link;
 mod loud;
 mod mine;
 mod quiet;
 pub mod sentence;
+mod slow;
 mod upstream;
 mod words;
 
@@ -42,6 +45,10 @@ pub enum Rule {
     Quiet,
     /// An upstream answers, but badly.
     Upstream,
+    /// An upstream takes longer than before, or than its callers wait.
+    Slow,
+    /// Calls that name no route, or have no key.
+    Door,
     /// Calls with keys that have ended.
     Keys,
     /// What a route's cache is good for.
@@ -72,7 +79,9 @@ pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
             loud::judge(evidence),
             quiet::judge(evidence),
             upstream::judge(evidence),
+            slow::judge(evidence),
             keys::judge(evidence),
+            door::judge(evidence),
             cache::judge(evidence),
         ],
         Who::Partner(_) => vec![
@@ -80,6 +89,7 @@ pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
             quiet::judge(evidence),
             upstream::judge(evidence),
             keys::judge(evidence),
+            door::judge(evidence),
         ],
     };
     let mut found: Vec<Found> = rules.into_iter().flatten().collect();
@@ -101,6 +111,8 @@ impl Rule {
             Rule::Loud => "loud",
             Rule::Quiet => "quiet",
             Rule::Upstream => "upstream",
+            Rule::Slow => "slow",
+            Rule::Door => "door",
             Rule::Keys => "keys",
             Rule::Cache => "cache",
             Rule::Mine => "mine",

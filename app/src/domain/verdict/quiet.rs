@@ -34,15 +34,31 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         None if outage.held > 0 => {
             let nothing = if outage.was_probed { "nothing but probes" } else { "nothing" };
             let since = second(outage.since, evidence.until);
+            let sentence = sentence.say(format!(" got {nothing} since {since} because its breaker is open"));
+            let sentence = match outage.times {
+                0 | 1 => sentence.say(format!(" ({}); ", outage.reason)),
+                times => sentence
+                    .say(format!(
+                        " ({}); since {} it opened ",
+                        outage.reason,
+                        second(outage.first, evidence.until)
+                    ))
+                    .number(count(times, "time"))
+                    .say(", and "),
+            };
+            (Tone::Alarm, sentence.then(held(evidence, outage)).say("."))
+        }
+        None if evidence.asked_of(&upstream.name).now.arrived > 0 => {
+            let since = second(outage.since, evidence.until);
             let sentence = sentence.say(format!(
-                " got {nothing} since {since} because its breaker is open ({}); ",
+                " has been shut off since {since} by its breaker ({}); nobody was held back yet.",
                 outage.reason
             ));
-            (Tone::Alarm, sentence.then(held(evidence, outage)).say("."))
+            (Tone::Notice, sentence)
         }
         // Was its door shut, or did it fail? Where there is more to say about the latter, that says it.
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
-            let (since, until) = (second(outage.since, evidence.until), second(until, evidence.until));
+            let (since, until) = (second(outage.first, evidence.until), second(until, evidence.until));
             let sentence = match outage.times {
                 0 | 1 => {
                     sentence.say(format!(" got nothing from {since} to {until} because its breaker was open"))
@@ -67,26 +83,38 @@ fn held(evidence: &Evidence, outage: &Outage) -> Sentence {
         partners => format!(" of {}", count(partners, "partner")),
     };
     // Those of earlier windows are not counted here.
-    let here = if outage.since < evidence.window.from { " in this window" } else { "" };
+    let here = if outage.first < evidence.window.from { " in this window" } else { "" };
     let held = count(outage.held, "request");
     Sentence::new().number(held).say(format!("{whose} {} held back{here}", were(outage.held)))
 }
 
 /// As a partner may know it: its own requests, by the routes that it calls.
 fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
-    let outage = upstream.outage.as_ref().filter(|outage| outage.until.is_none() && outage.held > 0)?;
+    let outage = upstream.outage.as_ref()?;
     let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
     let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
     let what = if outage.held == 1 { "request" } else { "requests" };
+    let second = |at| second(at, evidence.until);
+    let again = if outage.times > 1 { ", again and again" } else { "" };
+    let (tone, when, is) = match outage.until {
+        None if outage.held > 0 => {
+            (Tone::Alarm, format!(" has been unavailable since {}{again}: ", second(outage.first)), "is")
+        }
+        Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
+            let (first, until) = (second(outage.first), second(until));
+            (Tone::Notice, format!(" was unavailable between {first} and {until}{again}: "), "was")
+        }
+        _ => return None,
+    };
     let sentence = Sentence::new()
         .names(&held, NAMES)
-        .say(format!(" cannot answer since {}: ", second(outage.since, evidence.until)))
+        .say(when)
         .number(grouped(outage.held))
         .say(format!(
-            " of your {what} {} held back to let it recover. It is not your doing.",
+            " of your {what} {} held back to let it recover. It {is} not your doing.",
             were(outage.held)
         ));
-    Some(about(evidence, upstream, Tone::Alarm, outage.held, sentence))
+    Some(about(evidence, upstream, tone, outage.held, sentence))
 }
 
 /// Callers there were, but all were answered or refused before the upstream.
@@ -95,21 +123,32 @@ fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Fo
     if now.arrived < LEAST_ARRIVED || now.tried() + now.held + now.unsent > 0 {
         return None;
     }
+    let unknown = now.no_key + now.ended_key;
     let mut reasons: Vec<(u64, &str)> = vec![
         (now.cached, "were served from cache"),
         (now.spent + now.early, "went beyond a quota"),
-        (now.unidentified, "had no valid key, or were not acceptable"),
+        (unknown, "had no valid key"),
+        (now.barred, "had a key that may not go there"),
+        (now.unidentified - (unknown + now.barred).min(now.unidentified), "were not acceptable"),
         (now.unmetered + now.uncached, "ended before for other reasons"),
     ];
     reasons.retain(|(n, _)| *n > 0);
     reasons.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-    let reasons: Vec<String> = reasons.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
-    let sentence = Sentence::new()
-        .name(&upstream.name)
-        .say(" got nothing because nothing came through to it: of ")
-        .number(count(now.arrived, "request"))
-        .say(format!(" {}.", reasons.join(", ")));
-    Some(about(evidence, upstream, Tone::Notice, now.arrived, sentence))
+    let sentence = Sentence::new().name(&upstream.name).say(" got nothing because ");
+    let sentence = match &reasons[..] {
+        [(n, why)] => sentence.say("all ").number(count(*n, "request")).say(format!(" for it {why}.")),
+        _ => {
+            let reasons: Vec<String> =
+                reasons.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
+            sentence
+                .say("nothing came through to it: of ")
+                .number(count(now.arrived, "request"))
+                .say(format!(" {}.", reasons.join(", ")))
+        }
+    };
+    // What a cache is for is nothing to mend.
+    let tone = if now.cached * 2 > now.arrived { Tone::Good } else { Tone::Notice };
+    Some(about(evidence, upstream, tone, now.arrived, sentence))
 }
 
 /// "`billing` is quiet because nobody calls it."

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::evidence::{Compared, Evidence, Habit, Suspect, Tally, Who};
-use super::examples::{hour, texts};
+use super::examples::{HASTY, hour, texts};
 use super::{LEAST_EARLY, verdicts};
 
 fn any_tally(most: u64) -> impl Strategy<Value = Tally> {
@@ -30,13 +30,16 @@ fn any_suspect(most_early: u64) -> impl Strategy<Value = Suspect> {
             slug: "accused".into(),
             spent,
             early: Compared { now: early, before: early_before },
+            until: None,
             passed,
             faults: faults * passed / 100,
             habit: habit.map(|(waited_ms, asked_ms, repeated)| Habit {
                 waited_ms,
                 asked_ms,
                 repeated,
+                unbidden: repeated,
                 looked_at: 200,
+                ..HASTY
             }),
         },
     )

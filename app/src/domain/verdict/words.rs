@@ -46,6 +46,12 @@ pub fn second(at: OffsetDateTime, seen: OffsetDateTime) -> String {
     format!("{}{hour:02}:{minute:02}:{second:02}", day_unless(at, seen))
 }
 
+/// "14:35", with its day if that is not the day of `seen`.
+pub fn minute(at: OffsetDateTime, seen: OffsetDateTime) -> String {
+    let (hour, minute, _) = at.time().as_hms();
+    format!("{}{hour:02}:{minute:02}", day_unless(at, seen))
+}
+
 /// "since 14:20", "from 14:20 to 14:35"; with days if one of them is not the day of `seen`, and nothing but days for what
 /// is known by day.
 pub fn stretch(

@@ -1,5 +1,7 @@
 //! The three cases that must be told apart at one look, and what belongs to them.
 
+use app::domain::purge::Target;
+
 use super::*;
 
 const TIGHT: &str = "capacity = 5\nrefill_per_second = 0.01";
@@ -79,8 +81,7 @@ async fn a_cache_whose_answers_may_not_be_stored_says_so() {
     let scene = scene(&origin, AMPLE, PATIENT, &["acme"]).await;
     scene.in_turn(0, "/api/orders/7", 120).await;
     let said = scene.said(120).await;
-    let nothing =
-        "The cache on `orders` earns nothing: 0 hits in 120; 120 were answered with what may not be stored.";
+    let nothing = "The cache on `orders` earns nothing: 0 hits in 120; 120 were answered with what may not be stored, or has no lifetime.";
     assert!(said.iter().any(|text| text == nothing), "{said:?}");
 }
 
@@ -136,4 +137,57 @@ async fn a_revoked_key_that_is_still_used_is_counted() {
         verdicts.iter().find(|v| v.text().starts_with("`acme` still calls with a key revoked ")).unwrap();
     assert!(verdict.text().ends_with(" a minute."), "{}", verdict.text());
     assert!(verdict.href.ends_with(&format!("&stage=key&outcome=key_revoked&key={key}")), "{}", verdict.href);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_without_a_route_or_a_key_are_counted_and_no_partner_is_named() {
+    let origin = Origin::ok().await;
+    let scene = scene(&origin, AMPLE, PATIENT, &["acme"]).await;
+    scene.in_turn(0, "/api/billing", 40).await;
+    scene.in_turn(0, "/api/nothing", 100).await;
+    let (client, url) = (client(), scene.toll.url("/api/billing"));
+    for _ in 0..60 {
+        assert_eq!(get(&client, &url, "no-key").await.outcome(), "key_malformed");
+    }
+    let said = scene.said(200).await;
+    assert_eq!(
+        said[..2],
+        ["50 % of arrivals named no route: 100 of 200.", "30 % of arrivals had no valid key: 60 of 200."]
+    );
+    assert_names_nobody(&said, &["acme"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cache_that_has_to_forget_says_so() {
+    let origin = Origin::with(&[("cache-control", "max-age=600")], "body").await;
+    let scene = scene(&origin, AMPLE, PATIENT, &["acme"]).await;
+    for n in 0..120 {
+        scene.get(0, &format!("/api/orders/{n}")).await;
+    }
+    for prefix in ["/api/orders", "/api/orders/1", "/api/billing"] {
+        let target = Target::read("prefix", prefix).unwrap();
+        app::purge::purge(&scene.toll.db.pool, &target, "test").await.unwrap();
+    }
+    let said = scene.said(120).await;
+    let why = "; 120 were asked for the first time, or for the first time after one of 2 purges.";
+    assert!(said[0].ends_with(why), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cache_whose_answers_are_only_confirmed_saves_no_calls() {
+    let origin = Origin::start(|seen| async move {
+        let is_known = seen.headers.contains_key("if-none-match");
+        let answer = http::Response::builder().header("etag", "\"1\"").header("cache-control", "max-age=0");
+        answer
+            .status(if is_known { 304 } else { 200 })
+            .body(if is_known { "" } else { "body" }.into())
+            .unwrap()
+    })
+    .await;
+    let scene = scene(&origin, AMPLE, PATIENT, &["acme"]).await;
+    scene.in_turn(0, "/api/orders/1", 120).await;
+    assert_eq!(
+        scene.said(120).await[0],
+        "The cache on `orders` saves no calls: 0 hits in 120; 119 had gone stale, and were unchanged when asked for again."
+    );
 }

@@ -34,6 +34,24 @@ async fn a_job_that_asks_for_one_thing_after_the_other_is_no_retry_loop() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_another_question_each_time_is_no_retry_loop() {
+    let origin = Origin::ok().await;
+    let scene = scene(&origin, "capacity = 20\nrefill_per_second = 0.01", PATIENT, &["initech"]).await;
+    let (client, mut replies) = (client(), Vec::new());
+    for page in 0..40 {
+        let url = scene.toll.url(&format!("/api/billing/search?page={page}"));
+        replies.push(get(&client, &url, &scene.keys[0]).await);
+        let posted = client.post(scene.toll.url("/api/billing")).header("x-api-key", &scene.keys[0]);
+        replies.push(Reply::of(posted.body("x".repeat(page))).await);
+    }
+    assert!(count(&replies, "quota_early_retry") >= 50, "the label alone would accuse");
+    assert_names_nobody(&scene.said(80).await, &["initech"]);
+    let initech = Who::Partner(scene.partner("initech").await);
+    let read = scene.verdicts(initech, 80).await.remove(0).text();
+    assert!(read.starts_with("60 of your 80 requests went beyond your plan's quota"), "{read}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn partners_that_grow_together_are_real_traffic() {
     let origin = Origin::ok().await;
     let partners = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11"];
@@ -80,4 +98,8 @@ async fn who_retries_because_an_upstream_answers_5xx_is_not_accused() {
     assert!(said[0].starts_with("`billing` answered 100 % of what it got with 5xx since "), "{said:?}");
     assert!(said[0].ends_with(&format!("; {} requests were stopped before it.", 120 - reached)), "{said:?}");
     assert_names_nobody(&said, &["acme", "globex"]);
+    let acme = Who::Partner(scene.partner("acme").await);
+    let read: Vec<String> = scene.verdicts(acme, 100).await.iter().map(Verdict::text).collect();
+    assert!(read.iter().any(|text| text.starts_with("`billing` answered 100 %")), "{read:?}");
+    assert!(!read.iter().any(|text| text.contains("retries sent too early")), "{read:?}");
 }

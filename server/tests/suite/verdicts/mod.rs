@@ -2,6 +2,7 @@
 
 mod brief;
 mod contrary;
+mod history;
 mod partners;
 mod past;
 

@@ -38,7 +38,7 @@ async fn a_partner_reads_of_its_own_requests_only() {
     let verdicts = scene.verdicts(globex, 4).await;
     assert_eq!(verdicts.len(), 1);
     let text = verdicts[0].text();
-    assert!(text.starts_with("`billing` cannot answer since "), "{text}");
+    assert!(text.starts_with("`billing` has been unavailable since "), "{text}");
     assert!(
         text.ends_with(": 4 of your requests were held back to let it recover. It is not your doing."),
         "{text}"

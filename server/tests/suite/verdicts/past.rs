@@ -1,4 +1,4 @@
-//! What was before: requests of the window before, written by the ledger's own statement.
+//! What was before: requests of minutes that are over, written by the ledger's own statement.
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
@@ -12,32 +12,38 @@ use super::Scene;
 impl Scene {
     /// So many served requests of each partner, 24 minutes ago.
     pub async fn had_before(&self, partners: &[&str], route: &str, requests: usize) {
-        let route: i64 = sqlx::query_scalar("select id from route where name = $1")
+        let mut records = Vec::new();
+        for slug in partners {
+            let served = self.record(slug, route, Stage::Proxy, Outcome::Forwarded).await;
+            records.extend(std::iter::repeat_n(served, requests));
+        }
+        self.write_past(24, records).await;
+    }
+
+    /// A request of the partner, without its time.
+    pub async fn record(&self, partner: &str, route: &str, stage: Stage, outcome: Outcome) -> Record {
+        let route = sqlx::query_scalar("select id from route where name = $1")
             .bind(route)
             .fetch_one(&self.toll.db.pool)
             .await
             .unwrap();
-        let mut records = Vec::new();
-        for slug in partners {
-            let partner = self.partner(slug).await;
-            let end = End {
-                stage: Stage::Proxy,
-                outcome: Outcome::Forwarded,
-                status: 200,
-                reached: true,
-                upstream_status: 200,
-            };
-            let served = Record {
-                end: Some(end),
-                route,
-                partner,
-                key: partner,
-                upstream_calls: 1,
-                ..Record::new(Uuid::nil(), 0)
-            };
-            records.extend(std::iter::repeat_n(served, requests));
+        let partner = self.partner(partner).await;
+        let reached = stage == Stage::Proxy;
+        let status = if reached { 200 } else { outcome.status() };
+        let upstream_status = if reached { 200 } else { 0 };
+        Record {
+            end: Some(End { stage, outcome, status, reached, upstream_status }),
+            route,
+            partner,
+            key: partner,
+            upstream_calls: u16::from(reached),
+            ..Record::new(Uuid::nil(), 0)
         }
-        let minute = OffsetDateTime::now_utc().unix_timestamp() / 60 - 24;
+    }
+
+    /// Requests evenly over a minute; what begins it was so many minutes ago.
+    pub async fn write_past(&self, minutes_ago: i64, records: Vec<Record>) {
+        let minute = OffsetDateTime::now_utc().unix_timestamp() / 60 - minutes_ago;
         let mut past = Past::open(&self.toll.db.pool).await.unwrap();
         past.write(minute, records).await.unwrap();
         past.close().await.unwrap();

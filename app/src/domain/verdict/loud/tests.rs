@@ -1,10 +1,9 @@
 use super::*;
+use time::macros::datetime;
+
 use crate::domain::verdict::evidence::{Grown, Habit};
-
-use crate::domain::verdict::examples::{hour, route, served, texts};
+use crate::domain::verdict::examples::{HASTY, hour, route, served, texts};
 use crate::domain::verdict::verdicts;
-
-const HASTY: Habit = Habit { waited_ms: 80, asked_ms: 9_000, looked_at: 200, repeated: 198 };
 
 fn suspect(slug: &str, early: u64, spent: u64) -> Suspect {
     Suspect {
@@ -225,5 +224,48 @@ fn growth_of_one_partner_is_not_called_growth_of_many() {
     let mut evidence = Evidence { all: Compared { now: served(900), before: served(300) }, ..hour() };
     evidence.grown = grown(1, 700, 110);
     evidence.grown.extend(grown(5, 41, 38));
-    assert_eq!(texts(&evidence), ["Arrivals tripled across one partner; 100 % passed quota."]);
+    assert_eq!(texts(&evidence), ["Arrivals tripled, most of it by `partner-0`; 100 % passed quota."]);
+}
+
+#[test]
+fn a_loop_that_has_ended_is_told_in_the_past_five_minutes_after() {
+    let until = |at| {
+        let mut evidence = spike(vec![Suspect { until: Some(at), ..suspect("acme", 1_800, 30) }], 0);
+        evidence.all.before = evidence.all.now;
+        let verdict = verdicts(&evidence).remove(0);
+        (verdict.text(), verdict.tone)
+    };
+    // The present is 14:50:30.
+    assert!(until(datetime!(2026-01-01 14:46 UTC)).0.starts_with("`acme` is retrying its own 429: 1,800"));
+    assert_eq!(
+        until(datetime!(2026-01-01 14:45 UTC)),
+        (
+            "`acme` was retrying its own 429 until 14:45: 1,800 of its 1,830 refusals came before the `Retry-After` it was \
+             given, 67 % of all arrivals."
+                .into(),
+            Tone::Notice
+        )
+    );
+    let mut rise = spike(vec![suspect("acme", 4_120, 280)], 0);
+    rise.suspects[0].until = Some(datetime!(2026-01-01 14:40 UTC));
+    let verdict = verdicts(&rise).remove(0);
+    assert!(
+        verdict.text().contains(" is `acme` retrying its own 429 until 14:40: 4,120 of"),
+        "{}",
+        verdict.text()
+    );
+    assert_eq!(verdict.tone, Tone::Notice);
+}
+
+#[test]
+fn a_fall_to_a_tenth_of_two_hundred_and_more_is_told_once_the_window_is_over() {
+    let of = |before, now| {
+        let all = Compared { now: served(now), before: served(before) };
+        texts(&Evidence { all, until: hour().window.to - Duration::MINUTE, ..hour() })
+    };
+    assert_eq!(of(600, 3), ["Arrivals fell from 600 in the hour before to 3."]);
+    assert_eq!(of(200, 20).len(), 1);
+    assert!(of(199, 0).is_empty() && of(200, 21).is_empty());
+    let all = Compared { now: served(3), before: served(600) };
+    assert!(texts(&Evidence { all, ..hour() }).is_empty(), "ten minutes are to come");
 }

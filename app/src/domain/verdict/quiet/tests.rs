@@ -10,6 +10,7 @@ fn outage(held: u64, partners: u64) -> Outage {
         since: datetime!(2026-01-01 14:02:11 UTC),
         until: None,
         times: 1,
+        first: datetime!(2026-01-01 14:02:11 UTC),
         reason: "5 timeouts in 10 s".into(),
         was_probed: false,
         held,
@@ -54,7 +55,7 @@ fn probes_are_something() {
 #[test]
 fn a_breaker_that_opened_before_the_window_counts_only_what_is_in_it() {
     let since = datetime!(2025-12-31 23:59:59 UTC);
-    let said = texts(&of(Outage { since, ..outage(5, 1) })).remove(0);
+    let said = texts(&of(Outage { since, first: since, ..outage(5, 1) })).remove(0);
     assert!(said.contains("since 31 December, 23:59:59"), "{said}");
     assert!(said.ends_with("5 requests of 1 partner were held back in this window."), "{said}");
 }
@@ -150,8 +151,73 @@ fn a_partner_learns_of_its_own_requests_only() {
     assert_eq!(
         texts(&evidence),
         [
-            "`billing` cannot answer since 14:02:11: 12 of your requests were held back to let it recover. It is not your \
+            "`billing` has been unavailable since 14:02:11: 12 of your requests were held back to let it recover. It is not your \
          doing."
+        ]
+    );
+}
+
+#[test]
+fn a_breaker_that_is_open_once_more_tells_what_all_its_times_held_back() {
+    let flapping = Outage { since: datetime!(2026-01-01 14:30:00 UTC), times: 5, ..outage(516, 2) };
+    assert_eq!(
+        texts(&of(flapping.clone())),
+        [
+            "`billing` got nothing since 14:30:00 because its breaker is open (5 timeouts in 10 s); since 14:02:11 it \
+             opened 5 times, and 516 requests of 2 partners were held back."
+        ]
+    );
+    assert_eq!(
+        texts(&Evidence { who: Who::Partner(1), ..of(flapping) }),
+        [
+            "`billing` has been unavailable since 14:02:11, again and again: 516 of your requests were held back to let it \
+             recover. It is not your doing."
+        ]
+    );
+}
+
+#[test]
+fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_back() {
+    let over = |held| {
+        let until = Some(datetime!(2026-01-01 14:03:40 UTC));
+        texts(&Evidence { who: Who::Partner(1), ..of(Outage { until, ..outage(held, 2) }) })
+    };
+    assert!(over(9).is_empty());
+    assert_eq!(
+        over(10),
+        [
+            "`billing` was unavailable between 14:02:11 and 14:03:40: 10 of your requests were held back to let it recover. It \
+             was not your doing."
+        ]
+    );
+}
+
+#[test]
+fn an_upstream_whose_cache_answers_everything_needs_nobody() {
+    let now = Tally { arrived: 400, cached: 400, ..Tally::default() };
+    let evidence = Evidence {
+        all: Compared { now, ..Compared::default() },
+        routes: vec![route("orders", now, Tally::default())],
+        upstreams: vec![upstream("orders", None)],
+        ..hour()
+    };
+    let verdict = verdicts(&evidence).remove(0);
+    assert_eq!(
+        verdict.text(),
+        "`orders` got nothing because all 400 requests for it were served from cache."
+    );
+    assert_eq!(verdict.tone, Tone::Good);
+}
+
+#[test]
+fn a_breaker_that_has_opened_and_held_nobody_back_yet_is_told_if_there_were_callers() {
+    let mut evidence = of(outage(0, 0));
+    assert!(texts(&evidence).is_empty());
+    evidence.routes[0].tally.now = served(5);
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s); nobody was held back yet."
         ]
     );
 }

@@ -114,6 +114,7 @@ fn while_the_door_is_shut_the_breaker_says_it_all() {
         since: hour().until,
         until: None,
         times: 1,
+        first: hour().window.from,
         reason: "5 failures in 10 s".into(),
         was_probed: false,
         held: 1,

@@ -1,0 +1,146 @@
+//! Door: calls that end before anybody knows whose they are, or where the caller may not go. Nobody is named: whoever has no
+//! key that was ever made is no partner.
+
+use super::evidence::{Evidence, Tally, Who};
+use super::sentence::Sentence;
+use super::words::{count, grouped, share};
+use super::{Found, Rule, Tone, Verdict, link, loud};
+
+/// Fewer are stray calls: robots, a typing error.
+const LEAST: u64 = 50;
+/// Per cent of arrivals below which they are not worth a word.
+const MATTERS: u64 = 10;
+/// Fewer calls that a partner may not make are a try.
+const LEAST_BARRED: u64 = 10;
+
+pub fn judge(evidence: &Evidence) -> Vec<Found> {
+    match evidence.who {
+        Who::Ops => strangers(evidence),
+        Who::Partner(_) => barred(evidence).into_iter().collect(),
+    }
+}
+
+/// What most of those that ended at the route or key stage lacked, and the filters that show them.
+pub(super) fn kind(tally: &Tally) -> (&'static str, &'static [(&'static str, &'static str)]) {
+    let kinds = kinds(tally);
+    let most = kinds.iter().max_by_key(|(n, ..)| *n);
+    match most {
+        Some((n, words, filters)) if n * 2 > tally.unidentified => (words, filters),
+        _ => ("had no valid key or no route", &[]),
+    }
+}
+
+type Kind = (u64, &'static str, &'static [(&'static str, &'static str)]);
+
+fn kinds(tally: &Tally) -> [Kind; 4] {
+    [
+        (tally.no_route, "named no route", &[("stage", "route"), ("outcome", "no_route")]),
+        (tally.no_key, "had no valid key", &[("stage", "key")]),
+        (tally.ended_key, "had a key that has ended", &[("stage", "key")]),
+        (tally.barred, "had a key that is not allowed there", &[("stage", "key")]),
+    ]
+}
+
+/// "87 % of arrivals named no route: 400 of 460." Where they make a rise, that says it.
+fn strangers(evidence: &Evidence) -> Vec<Found> {
+    let (now, rise) = (evidence.all.now, evidence.all.of(|t| t.unidentified).rise());
+    if loud::is_rise(evidence.all.of(|t| t.arrived)) && rise * 2 >= now.unidentified {
+        return Vec::new();
+    }
+    // Whose key has ended is named by another rule, and who may not go there knows it.
+    let strangers = kinds(&now).into_iter().take(2);
+    let matters = |(n, ..): &Kind| *n >= LEAST && n * 100 >= now.arrived * MATTERS;
+    let found = strangers.filter(matters).map(|(n, words, filters)| {
+        let sentence = Sentence::new().number(share(n, now.arrived)).say(format!(
+            " of arrivals {words}: {} of {}.",
+            grouped(n),
+            grouped(now.arrived)
+        ));
+        let href = link::requests(evidence, filters);
+        Found { weight: n, verdict: Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href } }
+    });
+    found.collect()
+}
+
+/// "60 of your 80 requests went where your key may not go: your plan, your key or your account does not allow it."
+fn barred(evidence: &Evidence) -> Option<Found> {
+    let now = evidence.all.now;
+    if now.barred < LEAST_BARRED {
+        return None;
+    }
+    let sentence = Sentence::new()
+        .number(grouped(now.barred))
+        .say(format!(" of your {} ", count(now.arrived, "request")))
+        .say("went where your key may not go: your plan, your key or your account does not allow it.");
+    let href = link::requests(evidence, &[("stage", "key")]);
+    let verdict = Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href };
+    Some(Found { weight: now.barred, verdict })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::verdict::evidence::Compared;
+    use crate::domain::verdict::examples::{hour, served, texts};
+    use crate::domain::verdict::verdicts;
+
+    fn of(strangers: Tally, others: u64) -> Evidence {
+        let unidentified = strangers.no_route + strangers.no_key + strangers.ended_key + strangers.barred;
+        let now = Tally { arrived: unidentified + others, unidentified, reached: others, ..strangers };
+        Evidence { all: Compared { now, before: Tally::default() }, ..hour() }
+    }
+
+    #[test]
+    fn calls_that_name_no_route_or_have_no_key_are_counted_and_nobody_is_named() {
+        let verdict = verdicts(&of(Tally { no_route: 400, ..Tally::default() }, 60)).remove(0);
+        assert_eq!(verdict.text(), "87 % of arrivals named no route: 400 of 460.");
+        assert!(verdict.href.ends_with("&stage=route&outcome=no_route"), "{}", verdict.href);
+        assert_eq!(
+            texts(&of(Tally { no_route: 100, no_key: 300, ..Tally::default() }, 60)),
+            [
+                "65 % of arrivals had no valid key: 300 of 460.",
+                "22 % of arrivals named no route: 100 of 460."
+            ]
+        );
+    }
+
+    #[test]
+    fn forty_nine_are_stray_calls_and_fifty_are_not() {
+        assert!(texts(&of(Tally { no_key: 49, ..Tally::default() }, 0)).is_empty());
+        assert_eq!(texts(&of(Tally { no_key: 50, ..Tally::default() }, 0)).len(), 1);
+    }
+
+    #[test]
+    fn under_a_tenth_of_arrivals_is_not_worth_a_word() {
+        assert!(texts(&of(Tally { no_key: 100, ..Tally::default() }, 901)).is_empty());
+        assert_eq!(texts(&of(Tally { no_key: 100, ..Tally::default() }, 900)).len(), 1);
+    }
+
+    #[test]
+    fn where_they_make_a_rise_it_is_said_once() {
+        let mut evidence = of(Tally { no_route: 400, ..Tally::default() }, 60);
+        evidence.all.before = served(60);
+        let verdict = verdicts(&evidence).remove(0);
+        assert_eq!(
+            verdict.text(),
+            "Arrivals are 7.7 times the hour before. 100 % of the rise named no route. Reached the upstream: unchanged."
+        );
+        assert!(verdict.href.ends_with("&stage=route&outcome=no_route"), "{}", verdict.href);
+        assert_eq!(texts(&evidence).len(), 1);
+    }
+
+    #[test]
+    fn a_partner_learns_from_ten_calls_on_that_it_may_not_go_there() {
+        let of = |barred| Evidence {
+            who: Who::Partner(1),
+            ..of(Tally { barred, no_route: 500, ..Tally::default() }, 20)
+        };
+        assert!(texts(&of(9)).is_empty());
+        assert_eq!(
+            texts(&of(10)),
+            [
+                "10 of your 530 requests went where your key may not go: your plan, your key or your account does not allow it."
+            ]
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! Verdicts on what the books tell of minutes that are over.
+
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
+use toll::ledger::record::Record;
+
+use super::*;
+
+const ALONE: &[&str] = &["acme"];
+
+impl Scene {
+    /// Eighty refusals in a minute, 750 ms apart: of one request, asked to wait so long, and made by these programs in turn.
+    async fn refused(&self, asked_ms: i64, programs: usize) -> Vec<String> {
+        let early = self.record("acme", "billing", Stage::Quota, Outcome::QuotaEarlyRetry).await;
+        let early = Record { retry_asked_ms: Some(asked_ms), retry_waited_ms: Some(750), ..early };
+        let of = |n| Record { user_agent: format!("program/{}", n % programs), ..early.clone() };
+        self.write_past(6, (0..80).map(of).collect()).await;
+        self.said(80).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loop_that_has_ended_is_told_in_the_past() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let said = scene.refused(60_000, 1).await.remove(0);
+    assert!(said.starts_with("`acme` was retrying its own 429 until "), "{said}");
+    assert!(said.ends_with(
+        ": 80 of its 80 refusals came before the `Retry-After` it was given, 100 % of all arrivals."
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn callers_that_share_a_request_and_come_back_when_they_were_asked_to_are_no_retry_loop() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    // Seven callers, each of which waits as long as it was told to.
+    assert_names_nobody(&scene.refused(7 * 750, 1).await, ALONE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_that_ask_for_the_same_thing_are_not_one_that_retries() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    assert_names_nobody(&scene.refused(60_000, 80).await, ALONE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_breaker_that_opens_again_and_again_tells_how_often_and_what_all_of_it_held_back() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let held = scene.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
+    scene.write_past(6, vec![held.clone(); 30]).await;
+    scene.write_past(2, vec![held; 10]).await;
+    for (seconds_ago, state) in
+        [(360, "open"), (300, "closed"), (240, "open"), (200, "closed"), (119, "open")]
+    {
+        sqlx::query(
+            "insert into breaker_event (upstream_id, at, state, generation, reason)
+             select id, date_trunc('minute', now()) - $1 * interval '1 second', $2, 1, '5 timeouts in 10 s'
+             from upstream where name = 'billing'",
+        )
+        .bind(seconds_ago)
+        .bind(state)
+        .execute(&scene.toll.db.pool)
+        .await
+        .unwrap();
+    }
+    let said = scene.said(40).await.remove(0);
+    assert!(said.starts_with("`billing` got nothing since "), "{said}");
+    assert!(said.contains(" because its breaker is open (5 timeouts in 10 s); since "), "{said}");
+    assert!(said.ends_with(" it opened 3 times, and 40 requests of 1 partner were held back."), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upstream_that_takes_longer_than_before_is_slow() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let answered = scene.record("acme", "billing", Stage::Proxy, Outcome::Forwarded).await;
+    for (minutes_ago, duration_us) in [(24, 4_000), (3, 900_000)] {
+        let stage_us = [0, 0, 0, 0, 0, duration_us];
+        scene.write_past(minutes_ago, vec![Record { duration_us, stage_us, ..answered.clone() }; 60]).await;
+    }
+    assert_eq!(
+        scene.said(60).await[0],
+        "`billing` has slowed down: 95 % of its answers took up to 1 s, in the 15 minutes before up to 5 ms."
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upstream_whose_callers_do_not_wait_for_it_is_named() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let mut left = scene.record("acme", "billing", Stage::Proxy, Outcome::ClientGone).await;
+    let mut end = left.end.unwrap();
+    (end.status, end.upstream_status) = (499, 0);
+    left.end = Some(end);
+    scene.write_past(3, vec![left; 60]).await;
+    assert_eq!(
+        scene.said(60).await[0],
+        "`billing` was not waited for: of 60 requests that reached it, 60 were given up by their callers before it had \
+         answered."
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arrivals_that_fall_to_next_to_nothing_are_told() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    scene.had_before(ALONE, "billing", 240).await;
+    scene.in_turn(0, "/api/billing", 3).await;
+    assert_eq!(scene.said(3).await, ["Arrivals fell from 240 in the 15 minutes before to 3."]);
+}
