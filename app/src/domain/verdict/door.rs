@@ -16,7 +16,7 @@ const LEAST_BARRED: u64 = 10;
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     match evidence.who {
         Who::Ops => strangers(evidence),
-        Who::Partner(_) => barred(evidence).into_iter().collect(),
+        Who::Partner(_) => barred(evidence),
     }
 }
 
@@ -32,12 +32,21 @@ pub(super) fn kind(tally: &Tally) -> (&'static str, &'static [(&'static str, &'s
 
 type Kind = (u64, &'static str, &'static [(&'static str, &'static str)]);
 
-fn kinds(tally: &Tally) -> [Kind; 4] {
+fn kinds(tally: &Tally) -> [Kind; 5] {
     [
         (tally.no_route, "named no route", &[("stage", "route"), ("outcome", "no_route")]),
         (tally.no_key, "had no valid key", &[("stage", "key")]),
         (tally.ended_key, "had a key that has ended", &[("stage", "key")]),
-        (tally.barred, "had a key that is not allowed there", &[("stage", "key")]),
+        (
+            tally.barred,
+            "had a key that is not allowed there",
+            &[("stage", "key"), ("outcome", "key_not_allowed")],
+        ),
+        (
+            tally.suspended,
+            "came from suspended partners",
+            &[("stage", "key"), ("outcome", "partner_suspended")],
+        ),
     ]
 }
 
@@ -62,19 +71,21 @@ fn strangers(evidence: &Evidence) -> Vec<Found> {
     found.collect()
 }
 
-/// "60 of your 80 requests went where your key may not go: your plan, your key or your account does not allow it."
-fn barred(evidence: &Evidence) -> Option<Found> {
+/// "60 of your 80 requests were refused because your account is suspended."
+fn barred(evidence: &Evidence) -> Vec<Found> {
     let now = evidence.all.now;
-    if now.barred < LEAST_BARRED {
-        return None;
-    }
-    let sentence = Sentence::new()
-        .number(grouped(now.barred))
-        .say(format!(" of your {} ", count(now.arrived, "request")))
-        .say("went where your key may not go: your plan, your key or your account does not allow it.");
-    let href = link::requests(evidence, &[("stage", "key")]);
-    let verdict = Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href };
-    Some(Found { weight: now.barred, verdict })
+    let kinds = [
+        (now.barred, "went to a route that your plan or your key does not open.", "key_not_allowed"),
+        (now.suspended, "were refused because your account is suspended.", "partner_suspended"),
+    ];
+    let found = kinds.into_iter().filter(|(n, ..)| *n >= LEAST_BARRED).map(|(n, words, outcome)| {
+        let sentence = Sentence::new()
+            .number(grouped(n))
+            .say(format!(" of your {} {words}", count(now.arrived, "request")));
+        let href = link::requests(evidence, &[("stage", "key"), ("outcome", outcome)]);
+        Found { weight: n, verdict: Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href } }
+    });
+    found.collect()
 }
 
 #[cfg(test)]
@@ -85,7 +96,11 @@ mod tests {
     use crate::domain::verdict::verdicts;
 
     fn of(strangers: Tally, others: u64) -> Evidence {
-        let unidentified = strangers.no_route + strangers.no_key + strangers.ended_key + strangers.barred;
+        let unidentified = strangers.no_route
+            + strangers.no_key
+            + strangers.ended_key
+            + strangers.barred
+            + strangers.suspended;
         let now = Tally { arrived: unidentified + others, unidentified, reached: others, ..strangers };
         Evidence { all: Compared { now, before: Tally::default() }, ..hour() }
     }
@@ -131,16 +146,20 @@ mod tests {
 
     #[test]
     fn a_partner_learns_from_ten_calls_on_that_it_may_not_go_there() {
-        let of = |barred| Evidence {
-            who: Who::Partner(1),
-            ..of(Tally { barred, no_route: 500, ..Tally::default() }, 20)
+        let of = |strangers| {
+            texts(&Evidence { who: Who::Partner(1), ..of(Tally { no_route: 500, ..strangers }, 20) })
         };
-        assert!(texts(&of(9)).is_empty());
+        let barred = |barred| of(Tally { barred, ..Tally::default() });
+        assert!(barred(9).is_empty());
         assert_eq!(
-            texts(&of(10)),
-            [
-                "10 of your 530 requests went where your key may not go: your plan, your key or your account does not allow it."
-            ]
+            barred(10),
+            ["10 of your 530 requests went to a route that your plan or your key does not open."]
+        );
+        let suspended = |suspended| of(Tally { suspended, ..Tally::default() });
+        assert!(suspended(9).is_empty());
+        assert_eq!(
+            suspended(10),
+            ["10 of your 530 requests were refused because your account is suspended."]
         );
     }
 }

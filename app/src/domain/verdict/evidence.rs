@@ -59,8 +59,10 @@ pub struct Tally {
     pub no_key: u64,
     /// Part of it: the key had been revoked or had expired.
     pub ended_key: u64,
-    /// Part of it: the key is not allowed there, or its partner is suspended.
+    /// Part of it: the key is not allowed there.
     pub barred: u64,
+    /// Part of it: the partner is suspended.
+    pub suspended: u64,
     /// Refused as first attempts.
     pub spent: u64,
     /// Refused as retries before their time.
@@ -236,7 +238,8 @@ impl Tally {
                     Outcome::NoRoute => self.no_route += n,
                     Outcome::KeyMissing | Outcome::KeyMalformed | Outcome::KeyUnknown => self.no_key += n,
                     Outcome::KeyRevoked | Outcome::KeyExpired => self.ended_key += n,
-                    Outcome::KeyNotAllowed | Outcome::PartnerSuspended => self.barred += n,
+                    Outcome::KeyNotAllowed => self.barred += n,
+                    Outcome::PartnerSuspended => self.suspended += n,
                     _ => {}
                 }
                 &mut self.unidentified
@@ -265,6 +268,7 @@ impl Tally {
         self.no_key += other.no_key;
         self.ended_key += other.ended_key;
         self.barred += other.barred;
+        self.suspended += other.suspended;
         self.spent += other.spent;
         self.early += other.early;
         self.unmetered += other.unmetered;
@@ -373,7 +377,7 @@ mod tests {
             let before = tally.unidentified + tally.spent + tally.early + tally.unmetered;
             prop_assert_eq!(tally.arrived, ends.iter().map(|end| end.requests).sum::<u64>());
             prop_assert_eq!(tally.arrived, before + tally.passed_quota());
-            let parts = tally.no_route + tally.no_key + tally.ended_key + tally.barred;
+            let parts = tally.no_route + tally.no_key + tally.ended_key + tally.barred + tally.suspended;
             prop_assert!(parts <= tally.unidentified && tally.unreachable <= tally.unsent);
             prop_assert!(tally.failed + tally.unanswered + tally.left <= tally.reached);
         }

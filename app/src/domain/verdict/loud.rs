@@ -114,10 +114,11 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
     let is_growth = causes.len() == 1 && matches!(leading, Cause::Passed) && most * 100 >= whole * 80;
     let sentence =
         if is_growth { growth(evidence, arrived) } else { because(evidence, arrived, &causes, whole) };
-    let tone = match leading {
+    let tone_of = |cause: &Cause| match cause {
         Cause::Loop(partner) => tone_of(evidence, partner),
         _ => Tone::Notice,
     };
+    let tone = causes.iter().map(|(_, cause)| tone_of(cause)).min().unwrap_or(Tone::Notice);
     let href = evidence_of(evidence, leading);
     let mut found =
         vec![Found { weight: *most, verdict: Verdict { rule: Rule::Loud, tone, sentence, href } }];
@@ -200,7 +201,7 @@ fn words(evidence: &Evidence, cause: &Cause) -> Sentence {
             .then(early_of_refusals(partner)),
         Cause::Passed => {
             let across = match across(evidence) {
-                Some(Across::One(_)) => ", of one partner".to_owned(),
+                Some(Across::One(_)) => " by one partner".to_owned(),
                 Some(Across::Many(partners)) => format!(", across {}", count(partners, "partner")),
                 None => String::new(),
             };

@@ -54,11 +54,12 @@ fn spent(arrived: u64, refusals: u64, early: u64) -> Sentence {
     let sentence = Sentence::new()
         .number(grouped(refusals))
         .say(format!(" of your {} went beyond your plan's quota", count(arrived, "request")));
-    match early {
+    let sentence = match early {
         0 => sentence.say("; none of them was a retry sent too early."),
         _ => sentence
             .say(format!("; {} of them came sooner than the wait that you were given.", grouped(early))),
-    }
+    };
+    sentence.say(" Spread them out, or ask for a larger plan.")
 }
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!(
             texts(&of(10, 41, HASTY)),
             [
-                "51 of your 111 requests went beyond your plan's quota; 10 of them came sooner than the wait that you were given."
+                "51 of your 111 requests went beyond your plan's quota; 10 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
             ]
         );
     }
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(
             texts(&of(412, 118, job)),
             [
-                "530 of your 590 requests went beyond your plan's quota; 412 of them came sooner than the wait that you were given."
+                "530 of your 590 requests went beyond your plan's quota; 412 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
             ]
         );
     }
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(
             texts(&of(0, 20, None)),
             [
-                "20 of your 80 requests went beyond your plan's quota; none of them was a retry sent too early."
+                "20 of your 80 requests went beyond your plan's quota; none of them was a retry sent too early. Spread them out, or ask for a larger plan."
             ]
         );
     }

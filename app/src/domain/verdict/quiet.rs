@@ -129,7 +129,8 @@ fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Fo
         (now.spent + now.early, "went beyond a quota"),
         (unknown, "had no valid key"),
         (now.barred, "had a key that may not go there"),
-        (now.unidentified - (unknown + now.barred).min(now.unidentified), "were not acceptable"),
+        (now.suspended, "came from suspended partners"),
+        (now.unidentified.saturating_sub(unknown + now.barred + now.suspended), "were not acceptable"),
         (now.unmetered + now.uncached, "ended before for other reasons"),
     ];
     reasons.retain(|(n, _)| *n > 0);

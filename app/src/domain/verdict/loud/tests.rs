@@ -90,6 +90,17 @@ fn mixed_causes_stand_in_the_order_of_their_share() {
 }
 
 #[test]
+fn a_loop_that_is_the_smaller_part_of_a_rise_needs_somebody_all_the_same() {
+    let tone = |until| {
+        let mut evidence = spike(vec![suspect("acme", 1_000, 20)], 3_000);
+        evidence.suspects[0].until = until;
+        verdicts(&evidence).remove(0).tone
+    };
+    assert_eq!(tone(None), Tone::Alarm);
+    assert_eq!(tone(Some(datetime!(2026-01-01 14:40 UTC))), Tone::Notice);
+}
+
+#[test]
 fn a_burst_of_first_attempts_accuses_nobody() {
     let said = texts(&spike(vec![suspect("acme", 0, 4_400)], 0));
     assert_eq!(
