@@ -89,7 +89,7 @@ impl Habit {
             unbidden,
             callers: middle(callers).unwrap_or(0),
             is_steady: overlaps == 0 && at(90) <= at(10) * 3,
-            is_crowd: overlaps * 10 >= gaps.len(),
+            is_crowd: overlaps > 0 && overlaps * 10 >= gaps.len(),
         })
     }
 

@@ -106,14 +106,10 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         }
         _ => return None,
     };
-    let sentence = Sentence::new()
-        .names(&held, NAMES)
-        .say(when)
-        .number(grouped(outage.held))
-        .say(format!(
-            " of your {what} {} held back to let it recover. It {is} not your doing.",
-            were(outage.held)
-        ));
+    let sentence = Sentence::new().names(&held, NAMES).say(when).number(grouped(outage.held)).say(format!(
+        " of your {what} {} held back to let it recover. It {is} not your doing.",
+        were(outage.held)
+    ));
     Some(about(evidence, upstream, tone, outage.held, sentence))
 }
 

@@ -82,6 +82,20 @@ fn several_hasty_callers_are_hasty_and_a_crowd() {
 }
 
 #[test]
+fn a_tenth_of_overlapping_refusals_is_a_crowd_and_a_single_one_never() {
+    let mut refusals = Bucket::of(60_000).asked_by(&[(0, &|at, _| at + 100)], 1_101);
+    assert_eq!(refusals.len(), 12);
+    let mut is_crowd = |overlapping: usize| {
+        refusals.iter_mut().take(overlapping).for_each(|r| r.answered_at = r.at + Duration::SECOND);
+        Habit::of(&refusals).unwrap().is_crowd
+    };
+    assert!(!is_crowd(0) && !is_crowd(1) && is_crowd(2), "of eleven");
+    let mut single = refusals[0];
+    single.is_early = true;
+    assert!(!Habit::of(&[single]).unwrap().is_crowd);
+}
+
+#[test]
 fn callers_that_wait_are_not_hasty_however_many_share_a_request() {
     let waits = |at: u64, asked: u64| at + asked + 15;
     for (token_ms, callers) in
