@@ -1,7 +1,7 @@
 //! Reading the books: the funnel, from as few rollup rows as tile the window.
 
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row, Transaction};
 use time::OffsetDateTime;
 
 use crate::domain::funnel::{Counts, Door, Funnel, Line};
@@ -40,7 +40,7 @@ pub struct Filter {
 /// The funnel of a window.
 pub async fn funnel(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<Funnel> {
     // One snapshot: arrivals and outcomes move together, statement by statement.
-    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
+    let mut tx = snapshot(db).await?;
     let mut counts = Counts::default();
     for row in lines(&mut tx, window, of).await? {
         add(&mut counts, &row)?;
@@ -50,6 +50,19 @@ pub async fn funnel(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<Fu
     }
     tx.commit().await?;
     Ok(Funnel::new(window, &counts))
+}
+
+/// Everything that is read by it is of one moment.
+async fn snapshot(db: &PgPool) -> sqlx::Result<Transaction<'static, Postgres>> {
+    db.begin_with("begin isolation level repeatable read read only").await
+}
+
+/// The same for who reads the log too. It is locked before the snapshot is taken, and who makes a partition waits: rows that
+/// move into one that is newer than the snapshot would be found in neither place.
+pub(crate) async fn snapshot_with_log(db: &PgPool) -> sqlx::Result<Transaction<'static, Postgres>> {
+    let mut tx = snapshot(db).await?;
+    sqlx::query("lock table request_log in access share mode").execute(&mut *tx).await?;
+    Ok(tx)
 }
 
 /// Operators' totals know no partner; that keeps them flat however many keys there are.

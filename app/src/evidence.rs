@@ -14,7 +14,7 @@ mod totals;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
 use time::OffsetDateTime;
 
-use crate::books::union;
+use crate::books::{self, union};
 use crate::domain::verdict::evidence::RouteEvidence;
 use crate::domain::verdict::{self, Evidence, Who};
 use crate::domain::window::{Grain, Window};
@@ -29,7 +29,7 @@ struct Route {
 
 /// Evidence of a window for operators, or for one partner. One snapshot of the books; nothing is written.
 pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidence> {
-    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
+    let mut tx = books::snapshot_with_log(db).await?;
     // To compile these queries, or to start helpers for them, takes longer than to run them.
     sqlx::raw_sql("set local jit = off; set local max_parallel_workers_per_gather = 0")
         .execute(&mut *tx)

@@ -69,9 +69,7 @@ pub struct Difference {
 
 /// Recounts a window.
 pub async fn audit(db: &PgPool, window: Window) -> sqlx::Result<Audit> {
-    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
-    // Before the snapshot: rows that move into a new partition later could not be found by it in either place.
-    sqlx::query("lock table request_log in access share mode").execute(&mut *tx).await?;
+    let mut tx = super::snapshot_with_log(db).await?;
     let kept = Kept::read(&mut tx).await?;
     let sums = sqlx::query(
         "select
