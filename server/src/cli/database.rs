@@ -38,6 +38,16 @@ impl Database {
     }
 }
 
+/// For commands that only read: in a wrong folder, an empty Toll made for the occasion would tell that all is well.
+pub fn must_exist(config: &Config) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        config.database_url.is_some() || config.data_dir.is_dir(),
+        "there is no Toll in {}: go to where it serves, or name its folder by --data-dir or its database by DATABASE_URL",
+        config.data_dir.display()
+    );
+    Ok(())
+}
+
 async fn ready(url: &str, connections: u32) -> anyhow::Result<PgPool> {
     let pool = connect(url, connections).await?;
     migrate::ensure(&pool).await?;

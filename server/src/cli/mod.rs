@@ -6,7 +6,6 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::flags::{AllFlags, CommonFlags};
 use crate::config::{Config, ConfigError};
@@ -22,11 +21,13 @@ mod keys;
 mod migrate;
 mod purge;
 mod serve;
+mod signals;
 mod usage;
 mod users;
 pub mod window;
 
 use database::Database;
+use signals::Signals;
 use usage::Misuse;
 
 /// An API gateway with a portal. Where did the requests go?
@@ -98,12 +99,14 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// Gives the command a database, and takes it away again however the command ends.
 async fn with_database(command: Command, name: &str, config: &Config) -> anyhow::Result<ExitCode> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = Signals::catch()?;
+    if matches!(command, Command::Audit(_) | Command::Export(_) | Command::Funnel(_)) {
+        database::must_exist(config)?;
+    }
     let database = Database::open(config, name).await?;
     let done = tokio::select! {
         done = dispatch(command, &database, config) => done,
-        _ = interrupt.recv() => Ok(ExitCode::from(130)),
-        _ = terminate.recv() => Ok(ExitCode::from(143)),
+        code = signals.next() => Ok(code),
     };
     database.close().await?;
     done

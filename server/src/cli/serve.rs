@@ -7,10 +7,10 @@ use std::time::Duration;
 use app::people::first_ops_link;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use sqlx::PgPool;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::signals::Signals;
 use super::{database, migrate};
 use crate::config::Config;
 use crate::config::flags::AllFlags;
@@ -137,16 +137,15 @@ async fn overdue(shutdown: &mut watch::Receiver<bool>) {
     sleep(OVERDUE).await;
 }
 
-/// The first SIGTERM or SIGINT asks to end, the second does not ask.
+/// The first signal asks to end, the second does not ask.
 fn on_signals() -> anyhow::Result<watch::Receiver<bool>> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = Signals::catch()?;
     let (stop, shutdown) = watch::channel(false);
     tokio::spawn(async move {
-        let mut next = async || tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} };
-        next().await;
+        signals.next().await;
         tracing::info!("ending: finishing what is in flight, {} s at most", GRACE.as_secs());
         stop.send_replace(true);
-        next().await;
+        signals.next().await;
         tracing::warn!("ending at once");
         std::process::exit(130);
     });

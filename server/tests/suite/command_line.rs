@@ -29,6 +29,17 @@ fn help_and_version_are_no_errors() {
 }
 
 #[test]
+fn what_only_reads_makes_no_empty_books_in_a_wrong_folder() {
+    let home = Home::empty();
+    for command in ["audit", "export", "funnel"] {
+        let (code, error) = fault(home.run(&[command]));
+        assert_eq!(code, Some(1));
+        assert!(error.starts_with("toll: there is no Toll in ") && error.contains("--data-dir"), "{error}");
+    }
+    assert!(!home.data().exists());
+}
+
+#[test]
 fn wrong_usage_and_wrong_settings_exit_with_2_in_one_line() {
     let home = Home::empty();
     let (code, error) = fault(home.run(&["srve"]));

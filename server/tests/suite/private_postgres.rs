@@ -69,6 +69,17 @@ async fn it_is_started_again_when_it_dies() {
     assert_eq!(home.postmaster(), None);
 }
 
+#[test]
+fn whatever_asks_toll_to_end_its_server_ends_with_it() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let home = Home::new();
+        let mut toll = home.serve();
+        toll.signal(signal);
+        assert_eq!(toll.wait().code(), Some(0), "{signal:?}");
+        assert_eq!(home.postmaster(), None, "{signal:?}");
+    }
+}
+
 #[tokio::test]
 async fn after_a_kill_of_toll_the_next_start_takes_the_server_over() {
     let home = Home::new();

@@ -20,8 +20,8 @@ pub async fn declare(db: &PgPool, upstream: SocketAddr, closed: SocketAddr) -> a
     tx.rollback().await?;
     if let Some(thing) = in_the_way(&have, &file.manifest) {
         bail!(
-            "the catalog has a {thing} of its own, which the demo would change: \
-             give the demo a toll serve of its own, with --data-dir toll-demo or another DATABASE_URL"
+            "the catalog has its own {thing}, which the demo would change: give the demo a Toll of its own, \
+             as by TOLL_DATA_DIR=toll-demo TOLL_LISTEN=127.0.0.1:8081 make demo"
         );
     }
     let options = Options { by: BY, ..Options::default() };

@@ -19,11 +19,11 @@ use app::domain::numbers::count;
 use app::domain::window::{Window, parse_span};
 use sqlx::PgPool;
 use time::OffsetDateTime;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, interval_at, sleep};
 
 use super::database::Database;
 use super::funnel;
+use super::signals::Signals;
 use crate::config::Config;
 use gateway::Gateway;
 use upstream::Upstream;
@@ -46,7 +46,7 @@ const PROGRESS: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_secs(10);
 const LONGEST_PAST: time::Duration = time::Duration::days(14);
 
-/// Ends after its time, or with the first SIGINT or SIGTERM, with the funnel on standard output.
+/// Ends after its time, or with the first signal, with the funnel on standard output.
 pub async fn run(args: Args, purpose: &str, config: &Config) -> anyhow::Result<ExitCode> {
     let gateway = Gateway::find(config).await?;
     let database = Database::open(config, purpose).await?;
@@ -56,12 +56,11 @@ pub async fn run(args: Args, purpose: &str, config: &Config) -> anyhow::Result<E
 }
 
 async fn demonstrate(args: &Args, gateway: &Gateway, db: &PgPool) -> anyhow::Result<()> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = Signals::catch()?;
     let began = now(db).await?;
     tokio::select! {
         done = act(args, gateway, db, began) => done?,
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        _ = signals.next() => {}
     }
     let funnel = settled(db, began).await?;
     write!(std::io::stdout(), "\n{}", funnel::table(&funnel))?;

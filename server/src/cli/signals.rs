@@ -1,0 +1,32 @@
+//! Signals that ask a command to end: Ctrl-C, `kill`, and a terminal that was closed.
+
+use std::process::ExitCode;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+pub struct Signals {
+    hangup: Signal,
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// From now on they end nothing by themselves. Only within a runtime.
+    pub fn catch() -> std::io::Result<Signals> {
+        Ok(Signals {
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next one. As shells have it, the exit code is its number and 128.
+    pub async fn next(&mut self) -> ExitCode {
+        let number = tokio::select! {
+            _ = self.hangup.recv() => SignalKind::hangup(),
+            _ = self.interrupt.recv() => SignalKind::interrupt(),
+            _ = self.terminate.recv() => SignalKind::terminate(),
+        };
+        ExitCode::from(128 + number.as_raw_value() as u8)
+    }
+}
