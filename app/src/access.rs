@@ -25,6 +25,8 @@ pub struct OpenRoute {
     /// Needs no key, costs no quota.
     pub is_public: bool,
     pub is_off: bool,
+    /// An upstream has answered there within a day, and well.
+    pub has_answered: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromRow)]
@@ -36,13 +38,14 @@ pub struct OpenKey {
 }
 
 impl Access {
-    /// The route for an example: one that needs a key and can be read, if there is one.
+    /// The route for an example: one that needs a key, can be read and answers, if there is one.
     pub fn example(&self) -> Option<&OpenRoute> {
         let reads = |route: &&OpenRoute| {
             !route.is_off
                 && route.methods.as_ref().is_none_or(|methods| methods.iter().any(|method| method == "GET"))
         };
-        self.routes.iter().find(|route| !route.is_public && reads(route)).or(self.routes.iter().find(reads))
+        // The first of those that suit best.
+        self.routes.iter().filter(reads).min_by_key(|route| (route.is_public, !route.has_answered))
     }
 
     /// The path of the example, below `/api`.
@@ -68,7 +71,11 @@ pub async fn access(db: &PgPool, partner: i64) -> sqlx::Result<Option<Access>> {
     .await?;
     let Some(plan) = plan else { return Ok(None) };
     let routes = sqlx::query_as(
-        "select route.name, path, methods, access = 'public' as is_public, is_off
+        "select route.name, path, methods, access = 'public' as is_public, is_off,
+             route.id in (
+                 select route_id from total_hour
+                 where at > now() - interval '1 day' and reached and status_class = 2
+             ) as has_answered
          from partner
          join plan on plan.id = plan_id
          join route on route.retired_at is null

@@ -30,7 +30,7 @@ test.describe('without scripts', () => {
     await door(page, name).getByLabel('For').selectOption('10 minutes');
     await door(page, name).getByRole('button', { name: 'Shut the door' }).click();
     await expect(door(page, name).locator('.door-state')).toContainText('Shut; tried again at');
-    await expect(page.locator('.outages')).toContainText('opened by ada@example.com for 10 minutes');
+    await expect(page.locator('.outages')).toContainText('shut by ada@example.com for 10 minutes');
     await door(page, name).getByRole('button', { name: 'Open the door now' }).click();
     await expect(door(page, name).locator('.door-state')).toHaveText(/^Open/);
   });

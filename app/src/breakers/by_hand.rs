@@ -26,8 +26,8 @@ pub async fn by_hand(
     who: &str,
 ) -> sqlx::Result<bool> {
     let (state, hold, reason) = match hand {
-        Hand::Open(hold) => ("open", hold, format!("opened by {who} for {}", words(hold))),
-        Hand::Close => ("closed", Duration::ZERO, format!("closed by {who}")),
+        Hand::Open(hold) => ("open", hold, format!("shut by {who} for {}", words(hold))),
+        Hand::Close => ("closed", Duration::ZERO, format!("opened by {who}")),
     };
     let mut tx = db.begin().await?;
     let moved = sqlx::query(

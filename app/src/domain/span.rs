@@ -11,8 +11,6 @@ use super::window::{Window, WindowError, parse_span, parse_time};
 pub const OFFERED: [(&str, &str); 6] =
     [("15m", "15 m"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("7d", "7 d"), ("30d", "30 d")];
 
-const DEFAULT: Duration = Duration::HOUR;
-
 /// A window that moves with the clock, or one that stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
@@ -21,14 +19,13 @@ pub enum Span {
 }
 
 impl Span {
-    /// Reads the parameters of a URL. What makes no sense gives the default, the last hour: a link never fails for it.
-    pub fn from_url(last: Option<&str>, from: Option<&str>, to: Option<&str>) -> Span {
-        if let (Some(from), Some(to)) = (from, to)
-            && let Ok(window) = between(from, to)
-        {
-            return Span::Between(window);
+    /// Reads the parameters of a URL: the last hour, if it has none.
+    pub fn from_url(last: Option<&str>, from: Option<&str>, to: Option<&str>) -> Result<Span, WindowError> {
+        match (last, from, to) {
+            (None, None, None) => Ok(Span::default()),
+            (Some(last), None, None) => Ok(Span::Last(parse_span(last)?)),
+            (_, from, to) => Ok(Span::Between(between(from.unwrap_or_default(), to.unwrap_or_default())?)),
         }
-        Span::Last(last.and_then(|last| parse_span(last).ok()).unwrap_or(DEFAULT))
     }
 
     /// The parameters that `from_url` reads.
@@ -50,6 +47,12 @@ impl Span {
     /// Whether it moves, so that looking again is worth it.
     pub fn is_live(self) -> bool {
         matches!(self, Span::Last(_))
+    }
+}
+
+impl Default for Span {
+    fn default() -> Span {
+        Span::Last(Duration::HOUR)
     }
 }
 
@@ -110,20 +113,22 @@ mod tests {
     #[test]
     fn every_offered_window_and_any_absolute_one_comes_back_from_its_link() {
         for (value, _) in OFFERED {
-            let span = Span::from_url(Some(value), None, None);
+            let span: Span = value.parse().expect("is offered");
             assert_eq!(span.to_url(), format!("last={value}"));
-            assert_eq!(value.parse(), Ok(span));
+            assert_eq!(Span::from_url(Some(value), None, None), Ok(span));
         }
         let span = Span::from_url(None, Some("2026-01-01T10:00"), Some("2026-01-01T11:30:00+01:00"));
+        let span = span.expect("is one");
         assert_eq!(span.to_url(), "from=2026-01-01T10:00Z&to=2026-01-01T10:30Z");
         assert_eq!(span.to_string().parse(), Ok(span));
     }
 
     #[test]
-    fn a_link_that_makes_no_sense_shows_the_last_hour() {
-        let hour = Span::Last(Duration::HOUR);
-        assert_eq!(Span::from_url(None, None, None), hour);
-        assert_eq!(Span::from_url(Some("soon"), None, None), hour);
-        assert_eq!(Span::from_url(None, Some("2026-01-02T00:00"), Some("2026-01-01T00:00")), hour);
+    fn a_link_without_a_window_is_of_the_last_hour_and_one_that_makes_no_sense_is_told() {
+        assert_eq!(Span::from_url(None, None, None), Ok(Span::Last(Duration::HOUR)));
+        let wrong = |last, from, to| Span::from_url(last, from, to).is_err();
+        assert!(wrong(Some("soon"), None, None));
+        assert!(wrong(None, Some("2026-01-02T00:00"), Some("2026-01-01T00:00")));
+        assert!(wrong(None, Some("2026-01-02T00:00"), None));
     }
 }

@@ -52,6 +52,8 @@ fn Over(hours: i32) -> impl IntoView {
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.set_status(http::StatusCode::GONE);
     }
-    let lead = format!("It was used, or it is older than {hours} hours. Ask an operator for a new one.");
+    let lead = format!(
+        "It was used, a newer one took its place, or it is older than {hours} hours. Ask an operator for a new one."
+    );
     view! { <Door title="This link is over" lead=lead><p><a href="/">"Sign in"</a></p></Door> }
 }

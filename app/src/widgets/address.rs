@@ -5,6 +5,7 @@ use leptos_router::hooks::{use_location, use_query_map};
 use leptos_router::location::Url;
 
 use crate::domain::span::Span;
+use crate::domain::window::WindowError;
 
 /// Parameters that say which page of a list is shown.
 const PLACE: [&str; 2] = ["page", "before"];
@@ -49,8 +50,13 @@ impl Address {
             .filter(|value| !value.is_empty())
     }
 
-    /// The window: the last hour, if the address names none that makes sense.
+    /// The window: the last hour, if the address names none that makes sense. A link never fails for it.
     pub fn span(&self) -> Span {
+        self.named_span().unwrap_or_default()
+    }
+
+    /// The window that the address names, or what is wrong with it.
+    pub fn named_span(&self) -> Result<Span, WindowError> {
         Span::from_url(self.get("last"), self.get("from"), self.get("to"))
     }
 
@@ -128,7 +134,7 @@ mod tests {
     #[test]
     fn another_window_or_filter_keeps_the_rest_and_starts_at_the_first_page() {
         let here = address("/ops/requests", &[("last", "6h"), ("route", "a b"), ("page", "3")]);
-        let span = Span::from_url(Some("24h"), None, None);
+        let span = Span::Last(time::Duration::DAY);
         assert_eq!(here.at(span).href(), "/ops/requests?route=a%20b&last=24h");
         assert_eq!(here.with("stage", Some("quota")).href(), "/ops/requests?last=6h&route=a%20b&stage=quota");
         assert_eq!(here.with("route", None).href(), "/ops/requests?last=6h");

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use time::OffsetDateTime;
 
 use super::address::Address;
+use super::field::Problem;
 use super::header::Header;
 use super::stills::Stills;
 use super::window_picker::WindowPicker;
@@ -34,6 +35,7 @@ pub fn Frame(
     children: Children,
 ) -> impl IntoView {
     let is_live = !is_still && !address.is_paused() && (window.is_none() || address.span().is_live());
+    let wrong = window.and_then(|_| address.named_span().err());
     view! {
         <a class="skip" href="#content">"To the content"</a>
         <Header viewer=viewer here=here address=address.clone()/>
@@ -45,6 +47,7 @@ pub fn Frame(
                 </h1>
                 {window.map(|window| view! { <WindowPicker address=address.clone() shown=window kept_since=kept_since/> })}
             </div>
+            {wrong.map(|error| view! { <Problem text=Some(format!("What is shown is the last hour: {error}."))/> })}
             {window.map(|window| view! { <Stills address=address window=window/> })}
             {is_live.then(|| view! { <Live/> })}
             {children()}

@@ -20,7 +20,7 @@ pub fn LatencyMap(steps: OverTime, histograms: Vec<Histogram>) -> impl IntoView 
     view! {
         <figure class="chart latency-map" aria-labelledby="latency-map-title">
             <h2 id="latency-map-title">
-                "Over time"<small>"the darker, the more of the requests of that time; the line is p95’s bucket"</small>
+                "Over time"<small>"the stronger the colour, the more of the requests of that time; the line is p95’s bucket"</small>
             </h2>
             <div class="plot" aria-hidden="true">
                 <div class="map-labels">{LABELS.map(|label| view! { <span>{label}</span> }).collect_view()}</div>

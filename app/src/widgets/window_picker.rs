@@ -20,7 +20,7 @@ pub fn WindowPicker(
     let is_kept =
         |offer: Span| kept_since.is_none_or(|since| offer.window(shown.to - Duration::SECOND).from >= since);
     let offers = OFFERED.into_iter().filter_map(|(value, name)| {
-        let offer = Span::from_url(Some(value), None, None);
+        let offer: Span = value.parse().ok()?;
         let is_on = matches!(span, Span::Last(_)) && span.to_string() == value;
         let href = address.at(offer).href();
         is_kept(offer).then(|| view! { <a href=href aria-current=is_on.then_some("true")>{name}</a> })

@@ -171,8 +171,8 @@ async fn a_door_is_shut_and_opened_by_hand_once_and_says_by_whom() {
     assert_eq!(
         events,
         [
-            event("open", "opened by ada@example.com for 10 minutes"),
-            event("closed", "closed by ada@example.com")
+            event("open", "shut by ada@example.com for 10 minutes"),
+            event("closed", "opened by ada@example.com")
         ]
     );
 }

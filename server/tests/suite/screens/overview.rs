@@ -1,5 +1,6 @@
 //! `/ops`: the books of everything, and what stands beside them.
 
+use app::access::access;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use app::people::InviteAs;
@@ -97,4 +98,41 @@ async fn an_upstream_whose_breaker_is_open_has_its_door_shut_and_says_since_when
     write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
     let text = text(&portal.page("/ops", &ada).await);
     assert!(text.contains("billing shut since 14:02:11 4 75.0 % 312"), "{text}");
+}
+
+#[tokio::test]
+async fn a_window_that_makes_no_sense_is_told_above_the_last_hour() {
+    let portal = portal("http://toll.example").await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    for (query, wrong) in [
+        ("", false),
+        ("?last=15m", false),
+        ("?last=soon", true),
+        ("?from=2026-01-02T00:00&to=2026-01-01T00:00", true),
+        ("?from=2026-01-02T00:00", true),
+        ("?from=yesterday&to=today", true),
+    ] {
+        for page in ["/ops", "/ops/requests", "/ops/latency"] {
+            let said = text(&portal.page(&format!("{page}{query}"), &ada).await);
+            assert_eq!(said.contains("What is shown is the last hour:"), wrong, "{page}{query} {said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_example_for_a_partner_is_a_route_that_answers() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let example = async || access(&portal.db, catalog.partners[0]).await.unwrap().unwrap();
+    let first = example().await.routes[0].name.clone();
+    assert_eq!(example().await.example().map(|route| &route.name), Some(&first), "nothing is known yet");
+    let second = example().await.routes[1].name.clone();
+    let id: i64 = sqlx::query_scalar("select id from route where name = $1")
+        .bind(&second)
+        .fetch_one(&portal.db)
+        .await
+        .unwrap();
+    let answered = Record { route: id, ..of(&catalog, 0, Stage::Proxy, Outcome::Forwarded) };
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::hours(2), vec![answered])]).await;
+    assert_eq!(example().await.example().map(|route| &route.name), Some(&second));
 }
