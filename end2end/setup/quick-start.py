@@ -35,7 +35,7 @@ def main():
     listen, origin = os.environ["TOLL_LISTEN"], os.environ["ORIGIN_PORT"]
     text = open("README.md", encoding="utf-8").read()
     text = text.replace("127.0.0.1:8080", listen).replace("127.0.0.1:9000", f"127.0.0.1:{origin}")
-    text = text.replace("http.server 9000", f"http.server {origin}").replace("/tmp/orders", os.environ["SCRATCH"])
+    text = text.replace("http.server 9000", f"http.server {origin}").replace("/tmp/weather", os.environ["SCRATCH"])
     shell = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
     followed, failed = 0, 0
     for command, expected in steps(text):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Serves from an empty data folder on free ports, and follows the README's quick start there.
+# Serves from an empty data folder on free ports, and follows the README's quick start there, then its demo beside it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,3 +25,4 @@ for line in 'Toll serves http://' 'Nobody has an account yet.' '/invite/'; do
   grep -q "$line" "$SCRATCH/serve.log" || { echo "quick start: toll serve did not print $line" >&2; cat "$SCRATCH/serve.log" >&2; exit 1; }
 done
 python3 end2end/setup/quick-start.py
+target/release/toll demo --minutes 0.05 >"$SCRATCH/demo.log" 2>&1 || { echo "quick start: then toll demo fails" >&2; cat "$SCRATCH/demo.log" >&2; exit 1; }
