@@ -25,7 +25,8 @@ test.describe('without scripts', () => {
 
   test('an operator shuts a door and opens it again', async ({ page }) => {
     await page.goto(url('/ops/upstreams'));
-    const name = await page.locator('.upstream:not(.shut) h2').first().textContent();
+    // One that has not failed: outages that share a minute are told together.
+    const name = 'orders';
     await door(page, name).getByText('Shut by hand').click();
     await door(page, name).getByLabel('For').selectOption('10 minutes');
     await door(page, name).getByRole('button', { name: 'Shut the door' }).click();
