@@ -29,7 +29,7 @@ pub fn LatencyMap(steps: OverTime, histograms: Vec<Histogram>) -> impl IntoView 
             </div>
             <details class="as-table">
                 <summary>"As a table"</summary>
-                <div class="wide">
+                <div class="wide" tabindex="0">
                     <table class="numbers">
                         <thead>
                             <tr>

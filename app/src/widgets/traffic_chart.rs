@@ -171,7 +171,7 @@ fn table(traffic: &OverTime, behind: Option<&str>) -> impl IntoView + use<> {
     view! {
         <details class="as-table">
             <summary>"As a table"</summary>
-            <div class="wide">
+            <div class="wide" tabindex="0">
                 <table class="numbers">
                     <thead><tr><th scope="col">"From (UTC)"</th>{heads}</tr></thead>
                     <tbody>{rows}</tbody>

@@ -38,7 +38,7 @@ pub fn Routes(
     view! {
         <section aria-labelledby="cache-title">
             <h2 id="cache-title">"By route"<small>"of the requests that came as far as the cache"</small></h2>
-            <div class="wide">
+            <div class="wide" tabindex="0">
                 <Table class="cache-use" columns=columns rows=rows/>
             </div>
         </section>

@@ -28,7 +28,7 @@ pub fn Routes(routes: Vec<(String, Times)>, address: Address) -> impl IntoView {
     view! {
         <section aria-labelledby="routes-title">
             <h2 id="routes-title">"By route"<small>"requests that reached the upstream; a percentile is a range"</small></h2>
-            <div class="wide">
+            <div class="wide" tabindex="0">
                 <Table class="route-times" columns=columns rows=rows/>
             </div>
         </section>

@@ -28,7 +28,7 @@ pub fn Outages(held: Vec<Held>, requests: Address) -> impl IntoView {
     view! {
         <section aria-labelledby="outages-title">
             <h2 id="outages-title">"Shut doors"<small>"newest first; requests are counted by whole minutes"</small></h2>
-            <div class="wide">
+            <div class="wide" tabindex="0">
                 <Table class="outages" columns=columns rows=rows/>
             </div>
         </section>
