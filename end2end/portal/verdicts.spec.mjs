@@ -93,7 +93,7 @@ test.describe('a cause is named', () => {
     const theirs = await browser.newPage();
     await world.signIn(theirs, 'initech');
     await theirs.goto(world.url('/portal?last=15m'));
-    await expectVerdict(theirs, /^billing cannot answer since \d\d:\d\d:\d\d: 12 of your requests were held back to let it recover\. It is not your doing\./);
+    await expectVerdict(theirs, /^billing has been unavailable since \d\d:\d\d:\d\d: 12 of your requests were held back to let it recover\. It is not your doing\./);
     await theirs.close();
   });
 
