@@ -36,16 +36,13 @@ async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Sus
             select("ends", grain, &columns, &format!("outcome = {early}"))
         })
     };
+    let pieces = format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false));
     let found = query(format!(
-        "with piece as ({}\nunion all\n{}),
-         summed as ({}),
-         last as (select partner_id, max(until) as until from piece where is_now group by partner_id)
-         select partner_id, slug, now, before, until
-         from summed join last using (partner_id) join partner on partner.id = partner_id
+        "with summed as ({})
+         select partner_id, slug, now, before, until from summed join partner on partner.id = partner_id
+         where now > 0
          order by now desc, partner_id limit {SUSPECTS}",
-        side(window, true),
-        side(before(window), false),
-        compared("piece"),
+        compared(", max(until) filter (where is_now) as until", &pieces),
     ))
     .fetch_all(&mut *db)
     .await?;
@@ -96,7 +93,10 @@ async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>
     let found = query(format!(
         "with summed as ({}) select slug, now, before from summed join partner on partner.id = partner_id
          where now > before",
-        compared(&format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false))),
+        compared(
+            "",
+            &format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false))
+        ),
     ))
     .fetch_all(db)
     .await?;
@@ -107,11 +107,11 @@ async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>
     found.iter().map(grown).collect()
 }
 
-/// Sums of the window and of the one before, by partner, of rows that say whose they are.
-fn compared(pieces: &str) -> String {
+/// Sums of the window and of the one before, by partner, and what else is asked of rows that say whose they are.
+fn compared(more: &str, pieces: &str) -> String {
     format!(
         "select partner_id, coalesce(sum(requests) filter (where is_now), 0)::bigint as now,
-             coalesce(sum(requests) filter (where not is_now), 0)::bigint as before
+             coalesce(sum(requests) filter (where not is_now), 0)::bigint as before{more}
          from {pieces} group by partner_id"
     )
 }

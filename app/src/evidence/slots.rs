@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sqlx::{PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
-use super::totals::{COLUMNS, SUMS, ended};
+use super::totals::ended;
 use super::{Route, query, select};
 use crate::domain::verdict::evidence::{Slot, Tally};
 use crate::domain::verdict::{Evidence, LEAST_FAILED, Who};
@@ -33,14 +33,16 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
         Who::Partner(_) => ("rollup", "and partner_id = $2"),
     };
     let pieces = tiles(evidence.window).into_iter().map(|(grain, piece)| {
-        let columns = format!("at, {} as seconds, {COLUMNS}", grain.seconds());
+        let seconds = grain.seconds();
+        let columns =
+            format!("at, {seconds} as seconds, route_id, stage, outcome, reached, status_class, requests");
         let within = format!("route_id = any($1) {whose} and at >= '{}' and at < '{}'", piece.from, piece.to);
         select(family, grain, &columns, &within)
     });
     let sql = format!(
-        "select upstream_id, at, seconds, {SUMS}
+        "select upstream_id, at, seconds, stage, outcome, reached, status_class, sum(requests)::bigint as requests
          from ({}) as piece join route on route.id = route_id
-         group by 1, 2, 3, 4, 5, 6, 7, 8",
+         group by 1, 2, 3, 4, 5, 6, 7",
         pieces.collect::<Vec<_>>().join("\nunion all\n")
     );
     let query = match evidence.who {

@@ -11,11 +11,11 @@ use crate::domain::verdict::evidence::{Compared, Ended, Tally};
 use crate::domain::verdict::{Evidence, Who};
 use crate::domain::window::Window;
 
-/// What a row says; `SUMS` is made of it, and `ended` reads those.
-pub const COLUMNS: &str =
+/// What a row says; `SUMS` is made of it.
+const COLUMNS: &str =
     "route_id, stage, outcome, reached, status_class, cache_miss, requests, upstream_calls, us_proxy,
     b0, b1, b2, b3, b4, b5, b6, b7, b8";
-pub const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
+const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
     sum(upstream_calls)::bigint as upstream_calls, sum(us_proxy)::bigint as us_proxy,
     array[sum(b0), sum(b1), sum(b2), sum(b3), sum(b4), sum(b5), sum(b6), sum(b7), sum(b8)]::bigint[] as latency";
 
@@ -39,7 +39,8 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &mut [
         Who::Partner(partner) => query(sql).bind(partner),
     };
     for row in query.fetch_all(db).await? {
-        let (id, is_now, ended) = (row.try_get::<i64, _>("route_id")?, row.try_get("is_now")?, ended(&row)?);
+        let (id, is_now, ended) =
+            (row.try_get::<i64, _>("route_id")?, row.try_get("is_now")?, measured(&row)?);
         let side = |tally: &mut Compared<Tally>| {
             let tally = if is_now { &mut tally.now } else { &mut tally.before };
             tally.add(&ended);
@@ -73,17 +74,28 @@ fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {
 }
 
 /// A row that was summed over `SUMS`.
+fn measured(row: &PgRow) -> sqlx::Result<Ended> {
+    Ok(Ended {
+        cache_miss: CacheMiss::from_code(row.try_get("cache_miss")?),
+        upstream_calls: number(row, "upstream_calls")?,
+        upstream_us: number(row, "us_proxy")?,
+        latency: histogram(&row.try_get::<Vec<i64>, _>("latency")?),
+        ..ended(row)?
+    })
+}
+
+/// How requests ended, without what was measured of them.
 pub fn ended(row: &PgRow) -> sqlx::Result<Ended> {
     Ok(Ended {
         stage: row.try_get("stage")?,
         outcome: row.try_get("outcome")?,
         reached: row.try_get("reached")?,
         class: row.try_get::<i16, _>("status_class")? as u8,
-        cache_miss: CacheMiss::from_code(row.try_get("cache_miss")?),
         requests: number(row, "requests")?,
-        upstream_calls: number(row, "upstream_calls")?,
-        upstream_us: number(row, "us_proxy")?,
-        latency: histogram(&row.try_get::<Vec<i64>, _>("latency")?),
+        cache_miss: None,
+        upstream_calls: 0,
+        upstream_us: 0,
+        latency: Histogram::default(),
     })
 }
 

@@ -10,8 +10,7 @@ use crate::domain::numbers::{count, grouped};
 use crate::domain::over_time::OverTime;
 use crate::domain::span::Span;
 use crate::domain::verdict::Verdict;
-use crate::domain::window::WindowError;
-use crate::error::Error;
+use crate::domain::window::Window;
 use crate::islands::chart::data::Band;
 use crate::over_time::over_time;
 use crate::site::Site;
@@ -36,25 +35,18 @@ pub struct Traffic {
     pub is_live: bool,
 }
 
-/// Reads the window's books, of one partner or of everybody. The caller has asked who is asking.
-pub async fn read(span: &str, partner: Option<i64>) -> Result<Traffic, Error> {
-    let site = Site::current()?;
-    let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
-    let window = span.window(site.now().await?);
+/// Reads the books of the window that `span` names now, of one partner or of everybody. The caller has asked who is asking.
+pub async fn read(site: &Site, span: Span, window: Window, partner: Option<i64>) -> sqlx::Result<Traffic> {
     let of = Filter { partner, route: None };
-    let funnel = funnel(&site.db, window, &of).await?;
-    let over_time = over_time(&site.db, window, &of).await?;
-    let bands = match partner {
-        Some(partner) => breakers::bands_of(&site.db, window, partner).await?,
-        None => breakers::bands(&site.db, window).await?,
+    let bands = async {
+        match partner {
+            Some(partner) => breakers::bands_of(&site.db, window, partner).await,
+            None => breakers::bands(&site.db, window).await,
+        }
     };
-    Ok(Traffic {
-        funnel,
-        over_time,
-        bands,
-        gateway: format!("{}/api", site.public_url),
-        is_live: span.is_live(),
-    })
+    let (funnel, over_time, bands) =
+        tokio::try_join!(funnel(&site.db, window, &of), over_time(&site.db, window, &of), bands)?;
+    Ok(Traffic { funnel, over_time, bands, gateway: site.gateway(), is_live: span.is_live() })
 }
 
 /// Headline, books and charts; `children` come between books and charts.

@@ -29,24 +29,25 @@ pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
     use crate::books::{Filter, funnel, most_refused, upstreams};
     use crate::domain::span::Span;
     use crate::domain::verdict::{Who, verdicts};
-    use crate::domain::window::Window;
-    use crate::evidence;
+    use crate::domain::window::{Window, WindowError};
+    use crate::{evidence, screens};
 
     crate::error::answer(async {
         crate::session::require_ops().await?;
-        let db = crate::site::Site::current()?.db;
-        let traffic = crate::screens::traffic::read(&span, None).await?;
-        let window = traffic.funnel.window();
+        let site = crate::site::Site::current()?;
+        let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
+        let window = span.window(site.now().await?);
         let before = Window { from: window.from - window.length(), to: window.from };
         let everybody = Filter::default();
-        let (mut evidence, before, partners, upstreams) = tokio::try_join!(
-            evidence::read(&db, window, Who::Ops),
-            funnel(&db, before, &everybody),
-            most_refused(&db, window, PARTNERS),
-            upstreams(&db, window),
+        let (mut evidence, traffic, before, partners, upstreams) = tokio::try_join!(
+            evidence::read(&site.db, window, Who::Ops),
+            screens::traffic::read(&site, span, window, None),
+            funnel(&site.db, before, &everybody),
+            most_refused(&site.db, window, PARTNERS),
+            upstreams(&site.db, window),
         )?;
         // Links move on with the clock as the page does.
-        evidence.span = span.parse::<Span>().unwrap_or(Span::Between(window));
+        evidence.span = span;
         let (verdicts, before) = (verdicts(&evidence), Ends::of(&before));
         Ok(Overview { traffic, verdicts, before, partners, upstreams })
     })

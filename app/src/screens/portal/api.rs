@@ -34,6 +34,7 @@ pub struct Overview {
 /// Of the partner in the session; `span` as `domain::span` writes it.
 #[server(endpoint = "partner_traffic")]
 pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
+    use crate::access::access;
     use crate::books::{Filter, by_route, funnel, quota_now};
     use crate::breakers::bands_of;
     use crate::domain::span::Span;
@@ -48,17 +49,25 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
         let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
         let window = span.window(site.now().await?);
         let of = Filter { partner: Some(partner), route: None };
-        let mut evidence = evidence::read(&site.db, window, Who::Partner(partner)).await?;
+        let (mut evidence, funnel, over_time, bands, routes, quota, access) = tokio::try_join!(
+            evidence::read(&site.db, window, Who::Partner(partner)),
+            funnel(&site.db, window, &of),
+            over_time(&site.db, window, &of),
+            bands_of(&site.db, window, partner),
+            by_route(&site.db, window, partner),
+            quota_now(&site.db, partner),
+            access(&site.db, partner),
+        )?;
         // Links move on with the clock as the page does.
         evidence.span = span;
         Ok(Overview {
             verdicts: verdicts(&evidence),
-            funnel: funnel(&site.db, window, &of).await?,
-            over_time: over_time(&site.db, window, &of).await?,
-            bands: bands_of(&site.db, window, partner).await?,
-            routes: by_route(&site.db, window, partner).await?,
-            quota: quota_now(&site.db, partner).await?.ok_or(Error::NotFound)?,
-            access: crate::access::access(&site.db, partner).await?.ok_or(Error::NotFound)?,
+            funnel,
+            over_time,
+            bands,
+            routes,
+            quota: quota.ok_or(Error::NotFound)?,
+            access: access.ok_or(Error::NotFound)?,
             gateway: site.gateway(),
             is_live: span.is_live(),
         })
