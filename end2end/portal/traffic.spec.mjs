@@ -5,6 +5,11 @@ import { expect, test, url } from '../support/page.mjs';
 test.describe.configure({ mode: 'serial' });
 test.beforeAll(() => { test.setTimeout(120_000); demo(); });
 
+test('the demo shows at once who retries without waiting', async ({ page }) => {
+  await page.goto(url('/ops?last=6h'));
+  await expect(page.getByRole('list', { name: 'Verdicts' })).toContainText('hasty is retrying its own 429');
+});
+
 test('a click on a column opens the requests behind it', async ({ page }) => {
   // Two hours of the past, evenly busy.
   const minute = (hours) => `${new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 16)}Z`;

@@ -8,9 +8,8 @@ use time::{Duration, OffsetDateTime};
 
 /// So many callers that wait, all with the same request, key and address, are not believed in.
 pub const MANY: u64 = 30;
-/// Nor so many that never come at once, but one after the other at one pace, as a single caller does.
-pub const SOME: u64 = 8;
-/// As few would wait for each other to this result by chance.
+/// Nor so many that come one after the other at one pace, as a single caller does, or when no wait has ended: of callers
+/// that wait, each on its own clock, some come close together and others far apart.
 pub const FEW: u64 = 4;
 /// Who is told to wait in whole seconds is back a moment after.
 const MOMENT: Duration = Duration::milliseconds(250);
@@ -88,7 +87,7 @@ impl Habit {
             repeated,
             unbidden,
             callers: middle(callers).unwrap_or(0),
-            is_steady: overlaps == 0 && at(90) <= at(10) * 3,
+            is_steady: overlaps == 0 && at(90) <= at(10) * 4,
             is_crowd: overlaps > 0 && overlaps * 10 >= gaps.len(),
         })
     }
@@ -96,9 +95,8 @@ impl Habit {
     /// Whether most were the same requests again, from callers that do not wait.
     pub fn is_hasty(&self) -> bool {
         let is_retrying = self.looked_at > 0 && self.repeated * 2 >= self.looked_at;
-        let is_lone = self.callers >= FEW && self.unbidden * 4 >= self.repeated * 3;
-        let is_paced = self.callers >= SOME && self.is_steady;
-        is_retrying && !self.is_patient() && (self.callers >= MANY || is_paced || is_lone)
+        let is_one = self.is_steady || self.unbidden * 4 >= self.repeated * 3;
+        is_retrying && !self.is_patient() && (self.callers >= MANY || self.callers >= FEW && is_one)
     }
 
     /// Whether three quarters of the wait and more were kept: impatience, or another clock.

@@ -10,6 +10,7 @@ use app::domain::stage::Stage;
 use app::domain::window::Window;
 use app::keys::{self, MadeKey};
 use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -23,6 +24,8 @@ const HIGHEST: f64 = 240.0;
 /// Hours before the demo.
 const OUTAGE: std::ops::Range<f64> = 4.6..5.0;
 const LOOP: std::ops::Range<f64> = 0.0..2.5;
+/// In a minute of the loop.
+const RETRIES: usize = 200;
 
 /// Who and what the records are of, by id.
 struct Ids {
@@ -104,12 +107,6 @@ impl Ids {
         }
         // Out of its loop it gets what it asks for.
         records.extend((0..30).map(|_| self.hit(&mut dice, "hasty")));
-        if LOOP.contains(&hours_ago) {
-            records.extend((0..200).map(|_| {
-                let waited = dice.random_range(130..380);
-                self.refused("hasty", "orders", Outcome::QuotaEarlyRetry, Some(waited))
-            }));
-        }
         let archive =
             || self.stopped(Some("globex"), Some("archive"), Stage::Proxy, Outcome::UpstreamUnreachable);
         records.extend((0..3).map(|_| archive()));
@@ -119,10 +116,23 @@ impl Ids {
         }
         records.extend((0..2).map(|_| self.stopped(None, None, Stage::Route, Outcome::NoRoute)));
         records.push(self.stopped(None, Some("search"), Stage::Route, Outcome::MethodNotAllowed));
-        for index in (1..records.len()).rev() {
-            records.swap(index, dice.random_range(0..=index));
-        }
-        records
+        records.shuffle(&mut dice);
+        if LOOP.contains(&hours_ago) { self.looping(&mut dice, records) } else { records }
+    }
+
+    /// The same with `hasty` among them, which comes back at its own pace whatever it is told.
+    fn looping(&self, dice: &mut StdRng, others: Vec<Record>) -> Vec<Record> {
+        let all = others.len() + RETRIES;
+        let mut others = others.into_iter();
+        let is_retry = |n: usize| n * RETRIES / all != (n + 1) * RETRIES / all;
+        let record = |n: usize| match is_retry(n) {
+            true => {
+                let waited = dice.random_range(240..350);
+                Some(self.refused("hasty", "orders", Outcome::QuotaEarlyRetry, Some(waited)))
+            }
+            false => others.next(),
+        };
+        (0..all).filter_map(record).collect()
     }
 
     fn busy(&self, dice: &mut StdRng, who: &'static str, outage: bool) -> Record {
@@ -220,4 +230,42 @@ impl Ids {
 /// 1 now and a day ago, 0.2 in between.
 fn of_day(hours_ago: f64) -> f64 {
     0.6 + 0.4 * (TAU * hours_ago / 24.0).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use app::domain::verdict::evidence::Habit;
+    use app::domain::verdict::habit::Refusal;
+    use time::{Duration, OffsetDateTime};
+
+    use super::*;
+
+    #[test]
+    fn the_loop_of_the_past_is_one_that_a_verdict_names() {
+        let keys = ["acme", "globex", "initech", "hasty", "lost"].map(|slug| (slug, (slug.len() as i64, 1)));
+        let ids = Ids { routes: BTreeMap::new(), keys: keys.into() };
+        for minute in 0..60 {
+            let records = ids.minute(minute, LOOP.start);
+            let (all, hasty) = (records.len(), ids.keys["hasty"].0);
+            // Evenly over the minute, as the ledger writes them.
+            let refusals: Vec<Refusal> = (0..)
+                .zip(&records)
+                .filter(|(_, record)| record.partner == hasty && record.retry_asked_ms.is_some())
+                .map(|(n, record)| {
+                    let at = OffsetDateTime::UNIX_EPOCH + Duration::MINUTE * n / all as i32;
+                    Refusal {
+                        caller: 1,
+                        request: 1,
+                        at,
+                        answered_at: at + Duration::microseconds(record.duration_us as i64),
+                        is_early: true,
+                        asked_ms: record.retry_asked_ms.unwrap() as u64,
+                        waited_ms: record.retry_waited_ms.map(|ms| ms as u64),
+                    }
+                })
+                .collect();
+            let habit = Habit::of(&refusals).unwrap();
+            assert!(refusals.len() == RETRIES && habit.is_hasty() && habit.is_steady, "{habit:?}");
+        }
+    }
 }
