@@ -52,9 +52,14 @@ async fn analyst(gateway: Gateway, client: Client, key: String) {
 async fn exporter(gateway: Gateway, client: Client, key: String) {
     let mut year = 0;
     loop {
-        for _ in 0..if year == 0 { 8 } else { 3 } {
-            gateway.send(&client, Method::GET, &format!("/archive/{year}"), Some(&key)).await;
+        let (least, most) = if year == 0 { (8, 30) } else { (3, 3) };
+        for asked in 1..=most {
+            let reply = gateway.send(&client, Method::GET, &format!("/archive/{year}"), Some(&key)).await;
             year += 1;
+            let is_shut = reply.is_some_and(|reply| reply.status == 503);
+            if asked >= least && is_shut {
+                break;
+            }
         }
         sleep(jitter(Duration::from_secs(60))).await;
     }

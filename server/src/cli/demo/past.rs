@@ -1,7 +1,7 @@
 //! What happened before the demo: a day that fell and has risen to where the demo begins, an outage of `billing`, a job that is
 //! too large for its plan, and `hasty` in a loop for the last hours. Never were they requests; the ledger's own statement writes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 
 use app::domain::cache_miss::CacheMiss;
@@ -123,16 +123,18 @@ impl Ids {
     /// The same with `hasty` among them, which comes back at its own pace whatever it is told.
     fn looping(&self, dice: &mut StdRng, others: Vec<Record>) -> Vec<Record> {
         let all = others.len() + RETRIES;
+        let place =
+            |n: usize| ((n as f64 + dice.random_range(0.0..0.5)) * all as f64 / RETRIES as f64) as usize;
+        let retries: BTreeSet<usize> = (0..RETRIES).map(place).collect();
         let mut others = others.into_iter();
-        let is_retry = |n: usize| n * RETRIES / all != (n + 1) * RETRIES / all;
-        let record = |n: usize| match is_retry(n) {
+        let mut record = |n: usize| match retries.contains(&n) {
             true => {
-                let waited = dice.random_range(240..350);
+                let waited = dice.random_range(200..400);
                 Some(self.refused("hasty", "orders", Outcome::QuotaEarlyRetry, Some(waited)))
             }
             false => others.next(),
         };
-        (0..all).filter_map(record).collect()
+        (0..all).filter_map(&mut record).collect()
     }
 
     fn busy(&self, dice: &mut StdRng, who: &'static str, outage: bool) -> Record {
