@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 
+use crate::support::catalog::orders;
 use crate::support::client::{Reply, client, client_without_keep_alive, get};
 use crate::support::database::TestDatabase;
 use crate::support::gateway::{Options, TestGateway, create_key};
@@ -19,27 +20,7 @@ async fn set_up(origin: &Origin, capacity: u32, refill: f64) -> (TestGateway, St
 }
 
 async fn declare(db: &TestDatabase, origin: &Origin, capacity: u32, refill: f64) -> String {
-    let file = format!(
-        r#"
-        [[upstream]]
-        name = "orders"
-        urls = ["{}"]
-        breaker = {{ max_in_flight = 10000 }}
-        [[plan]]
-        name = "free"
-        capacity = {capacity}
-        refill_per_second = {refill:?}
-        [[route]]
-        name = "orders"
-        path = "/orders"
-        upstream = "orders"
-        [[partner]]
-        slug = "acme"
-        name = "Acme"
-        plan = "free"
-        "#,
-        origin.url()
-    );
+    let file = orders(&origin.url(), "breaker = { max_in_flight = 10000 }", capacity, refill);
     crate::support::catalog::declare(&db.pool, &file).await;
     create_key(db, "acme").await
 }

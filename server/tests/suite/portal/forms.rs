@@ -8,28 +8,7 @@ use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
 
 use super::{PASSWORD, Portal, portal};
-use crate::support::catalog::declare;
-
-const CATALOG: &str = r#"
-[[upstream]]
-name = "orders"
-urls = ["http://127.0.0.1:9"]
-
-[[plan]]
-name = "free"
-capacity = 60
-refill_per_second = 1.0
-sign_up = true
-
-[[route]]
-name = "orders"
-path = "/orders"
-upstream = "orders"
-
-[[partner]]
-slug = "acme"
-plan = "free"
-"#;
+use crate::support::catalog::{declare, plain};
 
 /// A page that takes forms, as `PAGES` writes it and as it is asked for; whose it is; what is typed that cannot be taken, and
 /// of that what the answer must still hold.
@@ -42,7 +21,7 @@ struct Form {
 }
 
 async fn wrong_forms(portal: &Portal) -> Vec<Form> {
-    declare(&portal.db, CATALOG).await;
+    declare(&portal.db, &plain().replace("[[plan]]", "[[plan]]\nsign_up = true")).await;
     let first = first_ops_link(&portal.db, "").await.unwrap().unwrap();
     let acme = keys::partner_by_slug(&portal.db, "acme").await.unwrap();
     let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;

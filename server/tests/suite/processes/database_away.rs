@@ -58,7 +58,7 @@ async fn known_keys_are_served_without_the_database_and_settled_when_it_is_back(
     load.until_answered(500).await;
     assert_eq!(get(&client(), &url, &quiet).await.status, 200);
     // All keys are to be asked for again, and the quiet one is not until nobody is there to ask.
-    machine.apply(&catalog(&origin, "", CAPACITY, 0.0).replace("Acme", "Acme GmbH"));
+    machine.apply(&(catalog(&origin, "", CAPACITY, 0.0) + "name = \"Acme GmbH\""));
     tokio::time::sleep(Duration::from_secs(1)).await;
     postgres.stop().await;
     let before = load.answered();

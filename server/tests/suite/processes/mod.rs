@@ -15,6 +15,7 @@ use app::domain::window::Window;
 use sqlx::PgPool;
 use time::OffsetDateTime;
 
+use crate::support::catalog::orders;
 use crate::support::origin::Origin;
 use crate::support::toll::{Home, Serve};
 
@@ -65,27 +66,7 @@ impl Machine {
 
 /// One route to `origin` and one partner, `acme`, on a plan of this size.
 pub fn catalog(origin: &Origin, upstream: &str, capacity: u32, refill: f64) -> String {
-    format!(
-        r#"
-[[upstream]]
-name = "orders"
-urls = ["{}"]
-{upstream}
-[[plan]]
-name = "free"
-capacity = {capacity}
-refill_per_second = {refill:?}
-[[route]]
-name = "orders"
-path = "/orders"
-upstream = "orders"
-[[partner]]
-slug = "acme"
-name = "Acme"
-plan = "free"
-"#,
-        origin.url()
-    )
+    orders(&origin.url(), upstream, capacity, refill)
 }
 
 /// The funnel of the last hour.

@@ -19,7 +19,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::portal::{Answer, Portal, portal};
-use crate::support::catalog::declare;
+use crate::support::catalog::{declare, plain};
 use crate::support::traffic::{ended, write};
 
 /// Whose a page or a function is.
@@ -114,25 +114,7 @@ const FUNCTION_RULES: &[(&str, Whose)] = &[
 /// In everything of the other partner's that is not an address of it, and in nothing that a request of ours says.
 const MARK: &str = "clandestine";
 
-const CATALOG: &str = r#"
-[[upstream]]
-name = "orders"
-urls = ["http://127.0.0.1:9"]
-
-[[plan]]
-name = "free"
-capacity = 60
-refill_per_second = 1.0
-
-[[route]]
-name = "orders"
-path = "/orders"
-upstream = "orders"
-
-[[partner]]
-slug = "acme"
-plan = "free"
-
+const OTHER: &str = r#"
 [[partner]]
 slug = "globex"
 name = "Globex, clandestine"
@@ -149,7 +131,7 @@ struct Two {
 
 async fn two() -> Two {
     let portal = portal("http://toll.example").await;
-    declare(&portal.db, CATALOG).await;
+    declare(&portal.db, &(plain() + OTHER)).await;
     let other = keys::partner_by_slug(&portal.db, "globex").await.unwrap();
     let key = NewKey { name: "clandestine", ..NewKey::default() };
     let key = keys::create(&portal.db, By("test"), other, key).await.unwrap().key.id;

@@ -8,6 +8,38 @@ use toll::manifest::file;
 /// The sample that stands beside the browser tests.
 pub const SAMPLE: &str = include_str!("../../../../end2end/fixtures/catalog.toml");
 
+/// A file with one route, `/orders`, to an upstream at `url`, and one partner, `acme`, on a plan of this size. `upstream`
+/// are further lines of the first.
+pub fn orders(url: &str, upstream: &str, capacity: u32, refill: f64) -> String {
+    format!(
+        r#"
+[[upstream]]
+name = "orders"
+urls = ["{url}"]
+{upstream}
+
+[[route]]
+name = "orders"
+path = "/orders"
+upstream = "orders"
+
+[[plan]]
+name = "free"
+capacity = {capacity}
+refill_per_second = {refill:?}
+
+[[partner]]
+slug = "acme"
+plan = "free"
+"#
+    )
+}
+
+/// The same where nobody asks the upstream.
+pub fn plain() -> String {
+    orders("http://127.0.0.1:9", "", 60, 1.0)
+}
+
 /// Applies the text of a file; whatever is wrong with it fails the test.
 pub async fn declare(db: &PgPool, text: &str) -> Difference {
     declare_with(db, text, Options::default()).await
