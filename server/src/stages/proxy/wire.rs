@@ -217,44 +217,41 @@ mod tests {
         Ok(last)
     }
 
+    /// Wherever the pieces end.
+    fn reads(texts: &[&[u8]], expected: &Result<Progress, Odd>) {
+        for text in texts {
+            for piece in 1..text.len() {
+                assert_eq!(read(text, piece), *expected, "{} in pieces of {piece}", text.escape_ascii());
+            }
+        }
+    }
+
     #[test]
     fn a_bare_line_feed_is_found_wherever_the_pieces_end() {
-        let texts: [&[u8]; 4] = [
+        let texts: &[&[u8]] = &[
             b"HTTP/1.1 200 OK\nA: b\r\n\r\n",
             b"HTTP/1.1 200 OK\r\nA: b\nC: d\r\n\r\n",
             b"HTTP/1.1 200 OK\r\nA: b\r\n\n",
             b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\n\n",
         ];
-        for text in texts {
-            for piece in 1..text.len() {
-                assert_eq!(read(text, piece), Err(Odd::BareLineFeed), "in pieces of {piece}");
-            }
-        }
+        reads(texts, &Err(Odd::BareLineFeed));
     }
 
     #[test]
     fn an_empty_line_before_a_status_line_is_found_in_interim_heads_too() {
-        for text in
-            [&b"\r\nHTTP/1.1 200 OK\r\n\r\n"[..], b"HTTP/1.1 100 C\r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"]
-        {
-            for piece in 1..text.len() {
-                assert_eq!(read(text, piece), Err(Odd::NoStatusLine), "in pieces of {piece}");
-            }
-        }
+        let texts: &[&[u8]] =
+            &[b"\r\nHTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 100 C\r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"];
+        reads(texts, &Err(Odd::NoStatusLine));
     }
 
     #[test]
     fn the_body_is_not_looked_at_and_interim_heads_are_passed() {
-        let texts: [&[u8]; 3] = [
+        let texts: &[&[u8]] = &[
             b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n\n\n",
             b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 X\r\nA: b\r\n\r\nHTTP/1.1 204 N\r\n\r\n\n",
             b"HTTP/1.1 101 Switching Protocols\r\n\r\n\n",
         ];
-        for text in texts {
-            for piece in 1..text.len() {
-                assert_eq!(read(text, piece), Ok(Progress::Over), "in pieces of {piece}");
-            }
-        }
+        reads(texts, &Ok(Progress::Over));
         assert_eq!(read(b"HTTP/1.1 200 OK\r\nA: b\r\n", 3), Ok(Progress::Inside));
     }
 }

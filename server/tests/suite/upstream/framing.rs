@@ -206,12 +206,8 @@ async fn a_final_answer_before_the_end_of_the_request_is_passed_on_and_ends_the_
     .await;
     let bench = Bench::new(&[origin.url()], PATIENT, "body_limit = \"none\"").await;
     for _ in 0..3 {
-        let mut client = bench.client().await;
-        let (key, length) = (&bench.key, 50_000_000);
-        let head = format!(
-            "POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n"
-        );
-        client.say(head + &"a".repeat(100_000)).await;
+        let mut client = bench.post("Content-Length: 50000000\r\n").await;
+        client.say("a".repeat(100_000)).await;
         let answer = client.answer().await;
         assert_eq!((answer.status(), answer.outcome(), answer.text()), (413, "forwarded", "stop"));
     }

@@ -187,11 +187,8 @@ async fn a_refused_stream_is_sent_once_more() {
     })
     .await;
     let bench = Bench::new(&[url], PATIENT, "").await;
-    let mut client = bench.client().await;
-    let key = &bench.key;
-    client
-        .say(format!("POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nContent-Length: 2\r\n\r\nhi"))
-        .await;
+    let mut client = bench.post("Content-Length: 2\r\n").await;
+    client.say("hi").await;
     let answer = client.answer().await;
     assert_eq!((answer.status(), answer.text()), (200, "hi"));
     let funnel = bench.books(1).await;

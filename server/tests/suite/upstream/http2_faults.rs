@@ -52,9 +52,8 @@ async fn answers(cases: &'static [Case], check: fn(&str, Answer)) {
     let url = format!("h2c://{}", origin.address);
     let bench = Bench::new(&[url], PATIENT, "").await;
     for (what, _) in cases {
-        let mut client = bench.client().await;
-        let head = format!("POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {}\r\n", bench.key);
-        client.say(head + "Content-Length: 2\r\n\r\nhi").await;
+        let mut client = bench.post("Content-Length: 2\r\n").await;
+        client.say("hi").await;
         check(what, client.answer().await);
     }
     let n = cases.len() as u64;

@@ -68,6 +68,13 @@ impl Bench {
         Wire::connect(self.toll.address()).await
     }
 
+    /// A client that has sent the head of a POST with these further lines, and nothing of its body.
+    async fn post(&self, lines: &str) -> Wire {
+        let mut client = self.client().await;
+        client.ask("POST", "/api/x", &self.key, lines).await;
+        client
+    }
+
     /// One GET on a connection of its own.
     async fn get(&self, path: &str) -> raw::Answer {
         self.get_with(path, "").await

@@ -103,9 +103,14 @@ impl Wire {
         let _gone = self.stream.write_all(bytes.as_ref()).await;
     }
 
-    /// A GET with a key and these further lines, each with its CRLF.
+    /// A request with a key and these further lines, each with its CRLF; of a body nothing is said yet.
+    pub async fn ask(&mut self, method: &str, path: &str, key: &str, lines: &str) {
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: toll\r\nX-Api-Key: {key}\r\n{lines}\r\n");
+        self.say(head).await;
+    }
+
     pub async fn get(&mut self, path: &str, key: &str, lines: &str) {
-        self.say(format!("GET {path} HTTP/1.1\r\nHost: toll\r\nX-Api-Key: {key}\r\n{lines}\r\n")).await;
+        self.ask("GET", path, key, lines).await;
     }
 
     /// Something more, or `false` at the end, in order or not.

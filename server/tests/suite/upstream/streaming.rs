@@ -85,13 +85,7 @@ async fn a_slow_upstream_slows_the_client() {
     })
     .await;
     let bench = Bench::new(&[origin.url()], "timeout = \"60s\"", "body_limit = \"none\"").await;
-    let mut client = bench.client().await;
-    let key = &bench.key;
-    client
-        .say(format!(
-            "POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nContent-Length: 1000000000\r\n\r\n"
-        ))
-        .await;
+    let mut client = bench.post("Content-Length: 1000000000\r\n").await;
     let sent = Arc::new(AtomicUsize::new(0));
     let count = sent.clone();
     let writing = tokio::spawn(async move {
@@ -133,13 +127,7 @@ async fn a_streamed_upload_arrives_piece_by_piece() {
     })
     .await;
     let bench = Bench::new(&[origin.url()], PATIENT, "body_limit = \"none\"").await;
-    let mut client = bench.client().await;
-    let key = &bench.key;
-    client
-        .say(format!(
-            "POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nTransfer-Encoding: chunked\r\n\r\n"
-        ))
-        .await;
+    let mut client = bench.post("Transfer-Encoding: chunked\r\n").await;
     client.say("5\r\nfirst\r\n").await;
     // The answer to the first piece comes before the last one is sent.
     client.until("first, ").await;
@@ -215,14 +203,9 @@ async fn trailers_pass_both_ways_less_those_that_have_no_place_there() {
     })
     .await;
     let bench = Bench::new(&[origin.url()], PATIENT, "body_limit = \"none\"").await;
-    let mut client = bench.client().await;
-    let key = &bench.key;
-    client
-        .say(format!(
-            "POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nTE: trailers\r\nTrailer: X-Sum\r\n\
-             Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n"
-        ))
-        .await;
+    let lines = "TE: trailers\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n";
+    let mut client = bench.post(lines).await;
+    client.say("2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n").await;
     let answer = client.answer().await;
     assert_eq!((answer.text(), answer.is_whole), ("ok", true));
     assert_eq!(answer.trailers.to_lowercase(), "x-sum: 8\r\n");

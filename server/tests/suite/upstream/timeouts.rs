@@ -39,13 +39,7 @@ async fn a_slow_upload_is_not_held_against_the_upstream() {
     })
     .await;
     let bench = Bench::new(&[origin.url()], "timeout = \"2s\"", "body_limit = \"none\"").await;
-    let mut client = bench.client().await;
-    let key = &bench.key;
-    client
-        .say(format!(
-            "POST /api/x HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nTransfer-Encoding: chunked\r\n\r\n"
-        ))
-        .await;
+    let mut client = bench.post("Transfer-Encoding: chunked\r\n").await;
     // Twice as long as the timeout, in pieces.
     for _ in 0..8 {
         client.say("1\r\na\r\n").await;

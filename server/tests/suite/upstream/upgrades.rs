@@ -133,8 +133,12 @@ async fn an_open_tunnel_is_in_flight_and_takes_a_place_of_max_in_flight() {
     bench.books(3).await;
 }
 
-/// Once the signal to stop has come: takes no more connections, and says when it has ended.
-async fn stopping(bench: Bench) -> (TestDatabase, JoinHandle<()>) {
+/// A tunnel that is still used once the signal to stop has come and no more connections are taken; the task ends when the
+/// gateway has.
+async fn stopping_around_a_tunnel() -> (Wire, TestDatabase, JoinHandle<()>) {
+    let origin = echo().await;
+    let bench = Bench::new(&[origin.url()], PATIENT, PLAIN).await;
+    let mut client = upgraded(&bench).await;
     let TestGateway { db, node, data } = bench.toll;
     let address = node.address;
     let ended = tokio::spawn(async move {
@@ -147,7 +151,9 @@ async fn stopping(bench: Bench) -> (TestDatabase, JoinHandle<()>) {
         }
     })
     .await;
-    (db, ended)
+    client.say("one.").await;
+    assert_eq!(client.take(8).await, b"one.one.");
+    (client, db, ended)
 }
 
 async fn outcome_and_bytes(db: &TestDatabase) -> (i16, i64, i64) {
@@ -157,12 +163,7 @@ async fn outcome_and_bytes(db: &TestDatabase) -> (i16, i64, i64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_stops_leaves_its_tunnels_the_time_to_end() {
-    let origin = echo().await;
-    let bench = Bench::new(&[origin.url()], PATIENT, PLAIN).await;
-    let mut client = upgraded(&bench).await;
-    let (db, ended) = stopping(bench).await;
-    client.say("one.").await;
-    assert_eq!(client.take(8).await, b"one.one.");
+    let (mut client, db, ended) = stopping_around_a_tunnel().await;
     assert!(!ended.is_finished());
     client.say("bye.").await;
     client.rest().await;
@@ -172,12 +173,7 @@ async fn a_gateway_that_stops_leaves_its_tunnels_the_time_to_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tunnel_that_takes_longer_is_cut_off_and_still_counted_as_what_it_was() {
-    let origin = echo().await;
-    let bench = Bench::new(&[origin.url()], PATIENT, PLAIN).await;
-    let mut client = upgraded(&bench).await;
-    let (db, ended) = stopping(bench).await;
-    client.say("one.").await;
-    assert_eq!(client.take(8).await, b"one.one.");
+    let (mut client, db, ended) = stopping_around_a_tunnel().await;
     tokio::time::timeout(GRACE * 2, ended).await.expect("the gateway to end").unwrap();
     assert!(client.rest().await.is_empty(), "closed");
     assert_eq!(outcome_and_bytes(&db).await, (Outcome::Upgraded.code(), 4, 14));
