@@ -23,6 +23,8 @@ pub enum Error {
     /// The browser could not reach Toll.
     #[error("Toll cannot be reached.")]
     Unreachable,
+    #[error("Toll's database does not answer.")]
+    Away,
     /// Toll's own fault; the cause is in its log.
     #[error("Something failed on Toll's side. It has been logged.")]
     Internal,
@@ -37,9 +39,13 @@ impl Error {
             Error::Invalid(_) => 422,
             Error::TooManyAttempts { .. } => 429,
             Error::Unreachable | Error::Internal => 500,
+            Error::Away => 503,
         }
     }
 }
+
+/// When to ask again for what could not be answered without the database.
+pub const AGAIN_SECONDS: u32 = 5;
 
 impl FromServerFnError for Error {
     type Encoder = JsonEncoding;
@@ -65,6 +71,7 @@ mod on_the_server {
     use leptos_axum::ResponseOptions;
 
     use super::Error;
+    use crate::away::is_away;
     use crate::keys::KeyError;
     use crate::manifest::edit::EditError;
 
@@ -79,7 +86,7 @@ mod on_the_server {
     impl From<KeyError> for Error {
         fn from(cause: KeyError) -> Error {
             match cause {
-                KeyError::Database(cause) => Error::internal(cause),
+                KeyError::Database(cause) => cause.into(),
                 KeyError::NotFound(_) | KeyError::NoPartner(_) => Error::NotFound,
                 told => Error::Invalid(sentence(&told.to_string())),
             }
@@ -89,7 +96,7 @@ mod on_the_server {
     impl From<EditError> for Error {
         fn from(cause: EditError) -> Error {
             match cause {
-                EditError::Database(cause) => Error::internal(cause),
+                EditError::Database(cause) => cause.into(),
                 EditError::Wrong(told) => Error::Invalid(told),
             }
         }
@@ -105,8 +112,9 @@ mod on_the_server {
     }
 
     impl From<sqlx::Error> for Error {
+        /// That the database is away is said once by whoever watches it, and not for each request.
         fn from(cause: sqlx::Error) -> Error {
-            Error::internal(cause)
+            if is_away(&cause) { Error::Away } else { Error::internal(cause) }
         }
     }
 

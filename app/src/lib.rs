@@ -9,6 +9,8 @@ pub mod access;
 #[cfg(feature = "ssr")]
 pub mod announce;
 #[cfg(feature = "ssr")]
+pub mod away;
+#[cfg(feature = "ssr")]
 pub mod books;
 #[cfg(feature = "ssr")]
 pub mod breakers;
@@ -61,3 +63,5 @@ pub mod widgets;
 pub use routes::App;
 #[cfg(feature = "ssr")]
 pub use shell::shell;
+#[cfg(feature = "ssr")]
+pub use widgets::failed::Away;

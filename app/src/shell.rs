@@ -7,10 +7,10 @@ use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
 use leptos_meta::MetaTags;
 
-use crate::App;
 use crate::site::Assets;
 
-pub fn shell(assets: &Assets) -> impl IntoView + use<> {
+/// Around `page`.
+pub fn shell<V: IntoView>(assets: &Assets, page: impl FnOnce() -> V) -> impl IntoView {
     let nonce = use_nonce().map(|nonce| nonce.to_string()).unwrap_or_default();
     set_policy(&nonce);
     let Assets { js, wasm, css, echarts } = assets.clone();
@@ -34,7 +34,7 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
                 <MetaTags/>
                 <script type="module" nonce=nonce>{start}</script>
             </head>
-            <body><App/></body>
+            <body>{page()}</body>
         </html>
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgListener;
+use sqlx::{ConnectOptions, PgConnection};
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -14,6 +15,10 @@ use crate::store::PATIENCE;
 /// The channel that `app::announce` speaks on.
 const CHANNEL: &str = "toll";
 const POLL_EVERY: Duration = Duration::from_millis(500);
+/// How often probes that never reported are looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// What takes longer is begun anew.
+const CATCH_UP: Duration = Duration::from_secs(30);
 
 /// Runs until its task is aborted.
 pub async fn follow(gateway: Arc<Gateway>) {
@@ -53,46 +58,71 @@ async fn hear(gateway: &Gateway, listener: &mut PgListener) -> sqlx::Result<()> 
     Ok(())
 }
 
-/// Asks every half second whether a version was missed, takes the database's time, and finds out that it is back.
+/// Looks every half second, and finds out so that the database is away or back. On a connection of its own: those of the
+/// pool may all be busy, and a pool tries for seconds where nobody takes connections.
 async fn poll(gateway: &Gateway) {
-    let mut refreshed = Instant::now();
+    let (mut connection, mut swept) = (None, Instant::now());
     loop {
         sleep(POLL_EVERY).await;
-        let ask = sqlx::query_as::<_, (OffsetDateTime, i64, i64)>(
-            "select now(), version, (select last from purge_number) from catalog_version",
-        )
-        .fetch_one(&gateway.store.db);
-        match timeout(PATIENCE, ask).await {
-            Ok(Ok((now, version, purges))) => {
-                gateway.store.clock.set(now);
-                let was_away = gateway.store.is_away();
-                // Debts first: until the database knows what was granted here, it would grant it again.
-                if let Err(error) = gateway.quota.settle().await {
-                    gateway.store.failed(&error);
-                    continue;
-                }
-                gateway.store.set_away(false);
-                let missed = version != gateway.catalog.now().version;
-                let breakers_due = refreshed.elapsed() >= Duration::from_secs(1);
-                let result = if missed || was_away {
-                    everything(gateway).await
-                } else if purges != gateway.cache.purges_seen() {
-                    purge::follow(gateway).await
-                } else if breakers_due {
-                    refreshed = Instant::now();
-                    gateway.breakers.sweep(&gateway.store.db).await
-                } else {
-                    Ok(())
+        let was_away = gateway.store.is_away();
+        let seen = match timeout(PATIENCE, look(gateway, &mut connection)).await {
+            Ok(Ok(seen)) => seen,
+            failed => {
+                connection = None;
+                match failed {
+                    Ok(Err(error)) => gateway.store.failed(&error),
+                    _ => gateway.store.silent(),
                 };
-                if let Err(error) = result {
-                    gateway.store.failed(&error);
-                }
+                continue;
             }
-            Ok(Err(error)) => {
-                gateway.store.failed(&error);
-            }
-            Err(_elapsed) => gateway.store.set_away(true),
+        };
+        let due = swept.elapsed() >= SWEEP_EVERY;
+        if due {
+            swept = Instant::now();
         }
+        if let Ok(Err(error)) = timeout(CATCH_UP, catch_up(gateway, seen, was_away, due)).await {
+            gateway.store.failed(&error);
+        }
+    }
+}
+
+/// What tells whether a notice was missed.
+struct Seen {
+    version: i64,
+    purges: i64,
+}
+
+/// Takes the database's time, and settles what is owed if it was away.
+async fn look(gateway: &Gateway, connection: &mut Option<PgConnection>) -> sqlx::Result<Seen> {
+    let store = &gateway.store;
+    let db = match connection {
+        Some(db) => db,
+        None => connection.insert(store.db.connect_options().connect().await?),
+    };
+    let (now, version, purges): (OffsetDateTime, i64, i64) =
+        sqlx::query_as("select now(), version, (select last from purge_number) from catalog_version")
+            .fetch_one(&mut *db)
+            .await?;
+    store.clock.set(now);
+    if store.is_away() {
+        // One that answers may still take nothing in: a replica, a full disk.
+        sqlx::query("update catalog_version set version = version").execute(&mut *db).await?;
+    }
+    // Debts first: until the database knows what was granted here, it would grant it again.
+    gateway.quota.settle(db).await?;
+    store.presence.back();
+    Ok(Seen { version, purges })
+}
+
+async fn catch_up(gateway: &Gateway, seen: Seen, was_away: bool, sweep: bool) -> sqlx::Result<()> {
+    if was_away || seen.version != gateway.catalog.now().version {
+        everything(gateway).await
+    } else if seen.purges != gateway.cache.purges_seen() {
+        purge::follow(gateway).await
+    } else if sweep {
+        gateway.breakers.sweep(&gateway.store.db).await
+    } else {
+        Ok(())
     }
 }
 

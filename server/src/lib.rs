@@ -14,6 +14,7 @@ pub mod node;
 pub mod pipeline;
 pub mod portal;
 pub mod postgres;
+pub mod presence;
 pub mod refusal;
 pub mod stages;
 pub mod store;

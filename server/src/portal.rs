@@ -1,5 +1,7 @@
 //! The portal as a router: pages, server functions, static files, and the headers that all of them carry.
 
+mod away;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use leptos::config::LeptosOptions;
-use leptos::prelude::provide_context;
+use leptos::prelude::{AnyView, IntoAny, provide_context, view};
 use leptos_axum::{LeptosRoutes, generate_route_list};
 use sqlx::PgPool;
 use tower::ServiceExt;
@@ -91,6 +93,8 @@ pub fn router(state: PortalState) -> Router {
     }
     router
         .route(&format!("{}/{{*page}}", sheets::PREFIX), get(numbers))
+        // Not around files, which need no database.
+        .route_layer(middleware::from_fn_with_state(pages.clone(), away::or_away))
         .fallback(file_or_not_found)
         .layer(middleware::from_fn(same_origin_posts_only))
         .layer(compression())
@@ -103,10 +107,9 @@ fn provide_site(pages: &Pages) -> impl Fn() + Clone + Send + Sync + 'static {
     move || provide_context(site.clone())
 }
 
-fn document(pages: &Pages) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static {
-    use leptos::prelude::IntoAny;
+fn document(pages: &Pages) -> impl Fn() -> AnyView + Clone + Send + Sync + 'static {
     let assets = Arc::new(pages.site.assets.clone());
-    move || shell(&assets).into_any()
+    move || shell(&assets, || view! { <App/> }).into_any()
 }
 
 /// Pages alone: static files are compressed already, and server functions answer with little.

@@ -2,13 +2,15 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use app::away::is_away;
 use sqlx::PgPool;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use crate::clock::Clock;
+use crate::presence::Presence;
 
 /// The schema, compiled in; `toll serve` and `toll migrate` bring a database up to it.
 pub static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
@@ -19,7 +21,7 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Store {
     pub db: PgPool,
     pub clock: Arc<Clock>,
-    away: AtomicBool,
+    pub presence: Arc<Presence>,
     /// Connections live on this runtime; gateway threads only wait for what it says.
     background: Handle,
 }
@@ -32,21 +34,12 @@ pub struct Away;
 impl Store {
     /// Must be called on the background runtime.
     pub fn new(db: PgPool, clock: Arc<Clock>) -> Store {
-        Store { db, clock, away: AtomicBool::new(false), background: Handle::current() }
+        Store { db, clock, presence: Arc::default(), background: Handle::current() }
     }
 
     /// Whether the last thing that was heard of the database was a failure.
     pub fn is_away(&self) -> bool {
-        self.away.load(Ordering::Relaxed)
-    }
-
-    pub fn set_away(&self, away: bool) {
-        if self.away.swap(away, Ordering::Relaxed) != away {
-            match away {
-                true => tracing::warn!("the database is away: going on from what this node last knew"),
-                false => tracing::info!("the database is back"),
-            }
-        }
+        self.presence.is_away()
     }
 
     /// Runs a query on the background runtime, within `PATIENCE`. While the database is away it fails at once.
@@ -58,36 +51,36 @@ impl Store {
         if self.is_away() {
             return Err(Away);
         }
-        let answer = self.background.spawn(tokio::time::timeout(PATIENCE, query)).await;
-        match answer {
-            Ok(Ok(Ok(value))) => Ok(value),
-            Ok(Ok(Err(error))) => Err(self.failed(&error)),
-            Ok(Err(_elapsed)) => {
-                self.set_away(true);
-                Err(Away)
-            }
-            Err(_ended) => Err(Away),
+        let answer = self.background.spawn(timeout(PATIENCE, query));
+        tokio::select! {
+            answer = answer => match answer {
+                Ok(Ok(Ok(value))) => Ok(value),
+                Ok(Ok(Err(error))) => Err(self.failed(&error)),
+                Ok(Err(_elapsed)) => Err(self.silent()),
+                Err(_ended) => Err(Away),
+            },
+            // Somebody else has found it out sooner.
+            () = self.presence.gone() => Err(Away),
         }
     }
 
     /// Takes note of a failed query; one that the database itself refused does not make it "away".
     pub fn failed(&self, error: &sqlx::Error) -> Away {
-        match error {
-            sqlx::Error::Database(refused) if !is_shutdown(refused.code().as_deref()) => {
-                tracing::error!(%error, "the database refused a statement");
-            }
-            _ => self.set_away(true),
+        if is_away(error) {
+            self.presence.left(error);
+        } else {
+            tracing::error!(%error, "the database refused a statement");
         }
+        Away
+    }
+
+    /// Takes note of a query without an answer in time.
+    pub fn silent(&self) -> Away {
+        self.presence.left(format_args!("no answer within {PATIENCE:?}"));
         Away
     }
 
     pub fn background(&self) -> &Handle {
         &self.background
     }
-}
-
-/// Class 57P: administrator shutdown, crash shutdown, cannot connect now; class 08: connection exceptions; 53300: too
-/// many connections.
-fn is_shutdown(code: Option<&str>) -> bool {
-    code.is_some_and(|code| code.starts_with("57P") || code.starts_with("08") || code == "53300")
 }

@@ -25,7 +25,8 @@ mod in_the_browser {
     use web_sys::{DomParser, Response, SupportedType};
 
     const EVERY: Duration = Duration::from_secs(3);
-    const AWAY: &str = "Toll cannot be reached. What is shown is from before; trying again.";
+    const UNREACHABLE: &str = "Toll cannot be reached. What is shown is from before; trying again.";
+    const AWAY: &str = "Toll's database does not answer. What is shown is from before; trying again.";
 
     #[wasm_bindgen(module = "/src/islands/morph.js")]
     extern "C" {
@@ -41,8 +42,7 @@ mod in_the_browser {
             }
             asking.set_value(true);
             spawn_local(async move {
-                let failed = refresh().await.is_err();
-                problem.set(failed.then_some(AWAY));
+                problem.set(refresh().await.unwrap_or(Some(UNREACHABLE)));
                 asking.set_value(false);
             });
         };
@@ -51,21 +51,23 @@ mod in_the_browser {
         window_event_listener_untyped("pageshow", move |_| look());
     }
 
-    async fn refresh() -> Result<(), JsValue> {
+    /// Why what is shown is not new, if it is not.
+    async fn refresh() -> Result<Option<&'static str>, JsValue> {
         let address = window().location().href()?;
         let response: Response = JsFuture::from(window().fetch_with_str(&address)).await?.unchecked_into();
         if response.redirected() {
             // Signed out meanwhile.
-            return window().location().set_href(&response.url());
+            window().location().set_href(&response.url())?;
+            return Ok(None);
         }
         if !response.ok() {
-            return Err("no page".into());
+            return Ok(Some(if response.status() == 503 { AWAY } else { UNREACHABLE }));
         }
         let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
         let page = DomParser::new()?.parse_from_string(&text, SupportedType::TextHtml)?;
         // Another page was asked for while this one was on its way.
         if window().location().href()? != address {
-            return Ok(());
+            return Ok(None);
         }
         if let (Some(here), Some(there)) =
             (document().query_selector("#content")?, page.query_selector("#content")?)
@@ -73,6 +75,6 @@ mod in_the_browser {
             morph(&here, &there);
         }
         document().set_title(&page.title());
-        Ok(())
+        Ok(None)
     }
 }

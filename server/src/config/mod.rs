@@ -98,7 +98,7 @@ settings! {
     /// Threads that serve the gateway [default: as many as there are cores]
     gateway_threads: usize = "", "TOLL_GATEWAY_THREADS", "NUMBER", values::threads;
     /// What to log, such as info or toll=debug,sqlx=warn; RUST_LOG goes before it
-    log: String = "info", "TOLL_LOG", "FILTER", values::log_filter;
+    log: String = "info,sqlx=error", "TOLL_LOG", "FILTER", values::log_filter;
     /// "human", "json", or "auto": human on a terminal, else json
     log_format: LogFormat = "auto", "TOLL_LOG_FORMAT", "FORMAT", values::log_format;
 }

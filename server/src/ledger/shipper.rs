@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use app::away::is_away;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};
 use tokio::sync::watch;
@@ -71,6 +72,12 @@ enum Fault {
     Behind { lane: i16, last: u64, mark: i64 },
 }
 
+impl Fault {
+    fn is_away(&self) -> bool {
+        matches!(self, Fault::Database(error) if is_away(error))
+    }
+}
+
 /// A connection that may ship, and where the database stood when it began.
 struct Session {
     db: PgConnection,
@@ -93,7 +100,10 @@ impl Shipper {
                 return;
             }
             let waiting = Health::Waiting(fault.to_string());
-            if *self.health.borrow() != waiting {
+            // That the database is away, the gateway says.
+            if fault.is_away() {
+                tracing::debug!(%fault, backlog = self.backlog(), "cannot ship for now");
+            } else if *self.health.borrow() != waiting {
                 tracing::warn!(%fault, backlog = self.backlog(), "cannot ship for now");
             }
             self.health.send_replace(waiting);
@@ -103,7 +113,7 @@ impl Shipper {
 
     async fn ship(&mut self) -> Result<(), Fault> {
         let mut session = timeout(ANSWER, self.attach()).await??;
-        tracing::info!(node = session.node, backlog = self.backlog(), "shipping");
+        tracing::debug!(node = session.node, backlog = self.backlog(), "shipping");
         self.health.send_replace(Health::Shipping);
         loop {
             if session.heartbeat.is_none_or(|at| at.elapsed() >= HEARTBEAT) {

@@ -88,6 +88,7 @@ impl<S: Serve<Arrived>> Serves<S> {
         peer: Peer,
     ) -> Response<Body> {
         request.extensions_mut().insert(ConnectInfo(peer.connection.address));
+        request.extensions_mut().insert(self.gateway.store.presence.clone());
         // On the background runtime: rendering a page never holds up a proxied request.
         let answer = self.gateway.store.background().spawn(async move {
             let response: Result<_, Infallible> = portal.oneshot(request.map(axum::body::Body::new)).await;

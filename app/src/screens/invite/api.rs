@@ -35,9 +35,8 @@ pub async fn accept_invitation(token: String, email: String, password: String) -
         let site = crate::site::Site::current()?;
         let person = people::accept(&site.db, &token, &email, &password).await;
         let person = person.map_err(|error| match error {
-            AcceptError::Database(_) | AcceptError::Password(PasswordError::Hashing(_)) => {
-                Error::internal(error)
-            }
+            AcceptError::Database(cause) => cause.into(),
+            AcceptError::Password(PasswordError::Hashing(_)) => Error::internal(error),
             told => Error::Invalid(told.to_string()),
         })?;
         let viewer = session::begin(&site, person).await?;

@@ -174,7 +174,7 @@ pub async fn ops_invite(slug: String, email: String) -> Result<OneTimeLink, Erro
         let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
         let made = people::invite(&site.db, By(&viewer.email), &email, InviteAs::Partner(partner.id)).await;
         let token = made.map_err(|error| match error {
-            InviteError::Database(cause) => Error::internal(cause),
+            InviteError::Database(cause) => cause.into(),
             told => Error::Invalid(told.to_string()),
         })?;
         Ok(OneTimeLink { email, link: people::link(&site.public_url, &token) })
@@ -197,7 +197,7 @@ pub async fn ops_reset_link(slug: String, email: String) -> Result<OneTimeLink, 
         }
         let made = people::issue(&site.db, By(&viewer.email), &email).await;
         let token = made.map_err(|error| match error {
-            IssueError::Database(cause) => Error::internal(cause),
+            IssueError::Database(cause) => cause.into(),
             told => Error::Invalid(told.to_string()),
         })?;
         Ok(OneTimeLink { email, link: people::reset_link(&site.public_url, &token) })

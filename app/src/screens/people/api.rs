@@ -76,7 +76,7 @@ pub async fn invite_colleague(email: String) -> Result<InvitationLink, Error> {
         let token =
             match invite_unasked(&site.db, By(&viewer.email), &email, InviteAs::Partner(partner)).await {
                 Ok(token) => token,
-                Err(InviteError::Database(cause)) => return Err(Error::internal(cause)),
+                Err(InviteError::Database(cause)) => return Err(cause.into()),
                 Err(_) => return Err(Error::Invalid("This is no e-mail address.".into())),
             };
         Ok(InvitationLink { email: email.trim().to_owned(), link: link(&site.public_url, &token) })

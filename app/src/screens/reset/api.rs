@@ -24,9 +24,8 @@ pub async fn reset_password(token: String, password: String) -> Result<(), Error
         let site = crate::site::Site::current()?;
         let person = people::reset(&site.db, &token, &password).await;
         let person = person.map_err(|error| match error {
-            ResetError::Database(_) | ResetError::Password(PasswordError::Hashing(_)) => {
-                Error::internal(error)
-            }
+            ResetError::Database(cause) => cause.into(),
+            ResetError::Password(PasswordError::Hashing(_)) => Error::internal(error),
             told => Error::Invalid(told.to_string()),
         })?;
         let viewer = session::begin(&site, person).await?;

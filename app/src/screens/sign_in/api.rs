@@ -23,7 +23,8 @@ pub async fn sign_in(email: String, password: String, next: String) -> Result<()
         let person = person.map_err(|error| match error {
             SignInError::Wrong => Error::Invalid(error.to_string()),
             SignInError::TooMany { minutes } => Error::TooManyAttempts { minutes },
-            SignInError::Password(_) | SignInError::Database(_) => Error::internal(error),
+            SignInError::Database(cause) => cause.into(),
+            SignInError::Password(_) => Error::internal(error),
         })?;
         let viewer = session::begin(&site, person).await?;
         leptos_axum::redirect(session::safe_path(&next).unwrap_or(viewer.home()));

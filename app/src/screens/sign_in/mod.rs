@@ -51,15 +51,14 @@ async fn shown(posted: Option<Posted>, next: String) -> Result<Shown, Error> {
             }
         }
         None => {
-            if let Some(viewer) = who().await.ok().flatten() {
+            if let Some(viewer) = who().await? {
                 leptos_axum::redirect(viewer.home());
                 return Ok(Shown::SignedIn);
             }
             Draft::default()
         }
     };
-    // The door opens without the database knowing plans: whoever signs in is told what is wrong then.
-    Ok(Shown::Form { draft, sign_up: may_sign_up().await.unwrap_or(false) })
+    Ok(Shown::Form { draft, sign_up: may_sign_up().await? })
 }
 
 #[component]

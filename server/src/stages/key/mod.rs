@@ -102,6 +102,7 @@ impl<S> KeyStage<S> {
             Ok(Some(key)) => Ok(key),
             Ok(None) => Err(refuse(Outcome::KeyUnknown, "no such key was ever made here")),
             Err(_away) => {
+                self.gateway.store.presence.refused();
                 let detail = "this key was not seen before, and the place to look it up does not answer";
                 Err(refuse(Outcome::KeyUnverifiable, detail))
             }

@@ -67,16 +67,14 @@ impl Quota {
     }
 
     /// The database is back: takes from it what was granted meanwhile.
-    pub async fn settle(&self) -> sqlx::Result<()> {
-        let owed = self.local.take_owed();
+    pub async fn settle(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        let owed = self.local.owed();
         if owed.is_empty() {
             return Ok(());
         }
-        let settled = async {
-            let mut db = self.store.db.acquire().await?;
-            settle(&mut db, &owed).await
-        };
-        settled.await.inspect_err(|_| self.local.give_back(&owed))
+        settle(db, &owed).await?;
+        owed.settled();
+        Ok(())
     }
 }
 
@@ -108,7 +106,7 @@ async fn run_lane(mut queue: mpsc::UnboundedReceiver<Waiting>, store: Arc<Store>
                 connection = None;
                 match why {
                     Some(error) => drop(store.failed(&error)),
-                    None if !asks.is_empty() => store.set_away(true),
+                    None if !asks.is_empty() => drop(store.silent()),
                     None => {}
                 }
                 for (ask, answer) in asks.into_iter().zip(answers) {

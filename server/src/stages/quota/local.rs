@@ -1,6 +1,7 @@
 //! What this node last saw of each bucket: what it goes on from while the database is away.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -53,8 +54,8 @@ impl LocalBuckets {
         })
     }
 
-    /// Partner, capacity, refill per second and tokens of each debt; the debts are gone from here.
-    pub fn take_owed(&self) -> Vec<(i64, f64, f64, f64)> {
+    /// All debts, which are gone from here unless they come back.
+    pub fn owed(&self) -> Owed<'_> {
         let mut buckets = self.lock();
         let mut owed: Vec<_> = buckets
             .iter_mut()
@@ -64,21 +65,44 @@ impl LocalBuckets {
             })
             .collect();
         owed.sort_by_key(|debt| debt.0);
-        owed
-    }
-
-    /// The debts could not be settled after all.
-    pub fn give_back(&self, owed: &[(i64, f64, f64, f64)]) {
-        let mut buckets = self.lock();
-        for (partner, _, _, tokens) in owed {
-            if let Some(bucket) = buckets.get_mut(partner) {
-                bucket.owed += tokens;
-            }
-        }
+        Owed { local: self, debts: owed }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<i64, LocalBucket>> {
         self.buckets.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Partner, capacity, refill per second and tokens of each debt. When this is dropped unsettled, by whatever becomes of the
+/// statement, they are owed as before.
+pub struct Owed<'l> {
+    local: &'l LocalBuckets,
+    debts: Vec<(i64, f64, f64, f64)>,
+}
+
+impl Owed<'_> {
+    /// The database has taken them.
+    pub fn settled(mut self) {
+        self.debts.clear();
+    }
+}
+
+impl Deref for Owed<'_> {
+    type Target = [(i64, f64, f64, f64)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.debts
+    }
+}
+
+impl Drop for Owed<'_> {
+    fn drop(&mut self) {
+        let mut buckets = self.local.lock();
+        for (partner, _, _, tokens) in &self.debts {
+            if let Some(bucket) = buckets.get_mut(partner) {
+                bucket.owed += tokens;
+            }
+        }
     }
 }
 
@@ -113,10 +137,13 @@ mod tests {
         local.saw(&ask(5.0, 0.0), 2.0);
         let granted = |_| local.spend(&ask(5.0, 0.0), Instant::now()).expect("seen").granted;
         assert_eq!((0..4).map(granted).collect::<Vec<_>>(), [true, true, false, false]);
-        assert_eq!(local.take_owed(), [(1, 5.0, 0.0, 2.0)]);
-        assert_eq!(local.take_owed(), []);
-        local.give_back(&[(1, 5.0, 0.0, 2.0)]);
-        assert_eq!(local.take_owed().len(), 1);
+        // A statement that failed has settled nothing.
+        assert_eq!(*local.owed(), [(1, 5.0, 0.0, 2.0)]);
+        let owed = local.owed();
+        assert_eq!(*owed, [(1, 5.0, 0.0, 2.0)]);
+        assert_eq!(*local.owed(), []);
+        owed.settled();
+        assert_eq!(*local.owed(), []);
     }
 
     proptest! {

@@ -113,6 +113,7 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
         let verdict = self.gateway.quota.spend(ask).await;
         let entry = &mut identified.routed.arrived.entry;
         let Some(verdict) = verdict else {
+            self.gateway.store.presence.refused();
             let detail = "your quota cannot be checked at the moment; nothing was taken from it";
             return Refusal::new(Stage::Quota, Outcome::QuotaUnavailable, detail)
                 .answer(identified.routed.arrived.entry);

@@ -1,5 +1,6 @@
 //! The portal through its real router: who gets which page, and with which headers.
 
+mod away;
 mod defence;
 mod forms;
 mod keys;
@@ -44,7 +45,8 @@ pub async fn portal(public_url: &str) -> Portal {
     on(TestDatabase::new().await.pool, public_url)
 }
 
-pub fn on(db: PgPool, public_url: &str) -> Portal {
+/// As `make build` leaves it, with next to nothing in it.
+pub fn site() -> tempfile::TempDir {
     let site = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(site.path().join(name), text).unwrap();
     std::fs::create_dir(site.path().join("pkg")).unwrap();
@@ -54,6 +56,11 @@ pub fn on(db: PgPool, public_url: &str) -> Portal {
     );
     write("pkg/a.js", "export default 1;");
     write("pkg/a.js.gz", "compressed");
+    site
+}
+
+pub fn on(db: PgPool, public_url: &str) -> Portal {
+    let site = site();
     let state = PortalState { db: db.clone(), public_url: public_url.into(), site_dir: site.path().into() };
     Portal { router: router(state), db, _site: site }
 }

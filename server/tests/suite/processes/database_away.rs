@@ -1,17 +1,20 @@
 //! The database goes away under load and comes back.
 
+use std::path::Path;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Response;
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use toll::postgres::PrivatePostgres;
 
 use super::{Machine, catalog, funnel};
+use crate::portal::site;
 use crate::support::client::{client, get};
+use crate::support::database::TestDatabase;
 use crate::support::load::Load;
 use crate::support::origin::Origin;
-use crate::support::toll::Home;
+use crate::support::toll::{Home, Serve, wait_until};
 
 const CAPACITY: u32 = 1_000_000;
 const CLIENTS: usize = 8;
@@ -33,6 +36,95 @@ async fn until_metered_again(url: &str, key: &str) -> usize {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("still metered locally long after the database was back");
+}
+
+/// Lines of the log that hold this text.
+fn lines<'l>(log: &'l str, text: &str) -> Vec<&'l str> {
+    log.lines().filter(|line| line.contains(text)).collect()
+}
+
+fn with_pages(machine: &Machine, site: &Path) -> Serve {
+    let mut command = machine.command(&["serve"]);
+    command.env("TOLL_SITE_DIR", site);
+    Serve::start(command)
+}
+
+/// Asks for a page until it has this status.
+fn until_page_is(toll: &Serve, status: &str) {
+    wait_until(status, || toll.get("/").starts_with(&format!("HTTP/1.1 {status}")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_is_a_line_when_it_begins_and_a_line_with_a_count_when_it_is_over() {
+    let server = Home::new();
+    let postgres = PrivatePostgres::start(&server.data()).await.unwrap();
+    let (origin, site) = (Origin::ok().await, site());
+    let machine = Machine::on(postgres.url());
+    machine.apply(&catalog(&origin, "", CAPACITY, 0.0));
+    let (_, unmet) = machine.create_key("acme");
+    let mut toll = with_pages(&machine, site.path());
+    until_page_is(&toll, "200");
+    let before = toll.log();
+    assert!(!before.contains("database"), "{before}");
+
+    postgres.stop().await;
+    until_page_is(&toll, "503");
+    let refused = get(&client(), &format!("{}/api/orders", toll.url), &unmet).await;
+    assert_eq!((refused.status, refused.outcome()), (503, "key_unverifiable"));
+    for _ in 0..10 {
+        assert!(toll.get("/ops").starts_with("HTTP/1.1 503"));
+    }
+    let postgres = PrivatePostgres::start(&server.data()).await.unwrap();
+    until_page_is(&toll, "200");
+    assert_eq!(toll.stop(), Some(0));
+    postgres.stop().await;
+    let log = toll.log();
+    assert_eq!(lines(&log, "the database is away").len(), 1, "{log}");
+    let [back] = lines(&log, "the database is back")[..] else { panic!("{log}") };
+    let back: serde_json::Value = serde_json::from_str(back).unwrap();
+    assert!(back["refused"].as_u64().is_some_and(|refused| refused >= 12), "{back}");
+    assert!(back["away_s"].is_u64(), "{back}");
+    let others = log.lines().filter(|line| line.contains("WARN") || line.contains("ERROR"));
+    assert_eq!(others.count(), 1, "{log}");
+}
+
+/// Changes how the database takes new sessions, and ends all others.
+async fn turn(admin: &mut PgConnection, to: &str) {
+    let name: String = sqlx::query_scalar("select current_database()").fetch_one(&mut *admin).await.unwrap();
+    let alter = format!("alter database {name} {to}");
+    sqlx::query(AssertSqlSafe(alter)).execute(&mut *admin).await.unwrap();
+    let others = "select pg_terminate_backend(pid) from pg_stat_activity
+                  where datname = current_database() and pid <> pg_backend_pid()";
+    sqlx::query(others).execute(admin).await.unwrap();
+}
+
+/// As a replica, or a primary that has become one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_only_reads_is_away_until_it_takes_something_in() {
+    let (db, origin, site) = (TestDatabase::new().await, Origin::ok().await, site());
+    let machine = Machine::on(&db.url);
+    machine.apply(&catalog(&origin, "", CAPACITY, 0.0));
+    let (_, key) = machine.create_key("acme");
+    let mut toll = with_pages(&machine, site.path());
+    let url = format!("{}/api/orders", toll.url);
+    assert_eq!(get(&client(), &url, &key).await.header("x-toll-metered"), "");
+
+    let mut admin = PgConnection::connect(&db.url).await.unwrap();
+    turn(&mut admin, "set default_transaction_read_only = on").await;
+    until_page_is(&toll, "503");
+    for _ in 0..50 {
+        let reply = get(&client(), &url, &key).await;
+        assert_eq!((reply.status, reply.header("x-toll-metered")), (200, "local"));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    turn(&mut admin, "reset default_transaction_read_only").await;
+    until_metered_again(&url, &key).await;
+    assert_eq!(toll.stop(), Some(0));
+    let log = toll.log();
+    let told = ["is away", "is back"].map(|text| lines(&log, &format!("the database {text}")).len());
+    // The second turn closes connections too, and so may be told once more.
+    assert!(told[0] <= 2 && told[0] == told[1], "{log}");
+    machine.run(&["audit"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
