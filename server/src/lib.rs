@@ -16,6 +16,7 @@ pub mod portal;
 pub mod postgres;
 pub mod presence;
 pub mod refusal;
+pub mod sockets;
 pub mod stages;
 pub mod store;
 pub mod telemetry;

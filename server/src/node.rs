@@ -14,7 +14,8 @@ use crate::config::{Config, OnStoreFailure};
 use crate::gateway::{Gateway, Settings};
 use crate::ledger::housekeeping::Retention;
 use crate::ledger::{Health, Ledger, LedgerSettings};
-use crate::listener::{Listener, Surface, Tls};
+use crate::listener::{Listener, Surface};
+use crate::sockets::Sockets;
 use crate::telemetry::metrics::{Probe, Unready, Vitals};
 
 /// How long the last records may take to the database.
@@ -34,7 +35,12 @@ pub struct Node {
 
 impl Node {
     /// Starts everything on the current runtime, which becomes the background one; gateway threads have their own.
-    pub async fn start(config: &Config, db: PgPool, portal: axum::Router) -> anyhow::Result<Node> {
+    pub async fn start(
+        config: &Config,
+        sockets: Sockets,
+        db: PgPool,
+        portal: axum::Router,
+    ) -> anyhow::Result<Node> {
         let settings = Settings {
             trusted_proxies: config.trusted_proxies.clone(),
             cache_bytes: config.cache_bytes,
@@ -42,10 +48,6 @@ impl Node {
             body_idle: config.body_idle,
             upstream_idle: config.upstream_idle,
             meter_locally: config.on_store_failure == OnStoreFailure::MeterLocally,
-        };
-        let tls = match (&config.tls_cert, &config.tls_key) {
-            (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)?),
-            _ => None,
         };
         let now = sqlx::query_scalar("select now()").fetch_one(&db).await?;
         let clock = Arc::new(Clock::at(now));
@@ -55,24 +57,13 @@ impl Node {
         ledger.start(&gateway.store.db, host(), retention(config));
 
         let (stop, stopping) = watch::channel(false);
-        let listen = |address, surface: Surface| {
-            Listener::start(
-                address,
-                config.gateway_threads,
-                &surface,
-                tls.clone(),
-                &gateway,
-                &ledger,
-                &stopping,
-            )
-            .with_context(|| {
-                format!("cannot listen on {address}: set TOLL_LISTEN or TOLL_PORTAL_LISTEN to a free port")
-            })
+        let listen = |bound, surface: Surface| {
+            Listener::start(bound, &surface, sockets.tls.clone(), &gateway, &ledger, &stopping)
         };
-        let listeners = match config.portal_listen {
-            None => vec![listen(config.listen, Surface::Both(portal))?],
-            Some(address) => {
-                vec![listen(config.listen, Surface::Gateway)?, listen(address, Surface::Portal(portal))?]
+        let listeners = match sockets.portal {
+            None => vec![listen(sockets.gateway, Surface::Both(portal))?],
+            Some(bound) => {
+                vec![listen(sockets.gateway, Surface::Gateway)?, listen(bound, Surface::Portal(portal))?]
             }
         };
         let address = listeners[0].address;

@@ -1,5 +1,6 @@
 //! `toll serve`: gateway and portal, with a database to stand on, until a signal ends it.
 
+use std::future::Future;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use sqlx::PgPool;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::signals::Signals;
+use super::signals::{Ending, Signals, until};
 use super::{database, migrate};
 use crate::config::Config;
 use crate::config::flags::AllFlags;
@@ -19,6 +20,7 @@ use crate::listener::GRACE;
 use crate::node::Node;
 use crate::portal::{self, PortalState};
 use crate::postgres::PrivatePostgres;
+use crate::sockets::Sockets;
 use crate::telemetry::admin;
 
 /// Run the gateway on /api and the portal on every other path
@@ -32,6 +34,8 @@ pub struct Args {
 /// From the first signal to the end, whatever holds it up: what is in flight has `listener::GRACE`, the last records
 /// need the rest.
 const OVERDUE: Duration = Duration::from_secs(60);
+/// Exit code after a second signal.
+const AT_ONCE: u8 = 130;
 /// A database that starts at the same time as Toll is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The portal, the shipper and other work behind the gateway share them.
@@ -39,43 +43,58 @@ const CONNECTIONS: u32 = 32;
 
 pub fn run(config: Config) -> anyhow::Result<ExitCode> {
     raise_open_files();
-    let _folder = data_dir::claim(&config.data_dir)?;
+    // Before the sockets if it is there: who has the port is, most often, who serves from the folder.
+    let folder = config.data_dir.is_dir().then(|| data_dir::claim(&config.data_dir)).transpose()?;
+    let sockets = Sockets::bind(&config)?;
+    let _folder = match folder {
+        Some(folder) => folder,
+        None => data_dir::claim(&config.data_dir)?,
+    };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().thread_name("toll-portal").enable_all().build()?;
-    runtime.block_on(async {
-        let shutdown = on_signals()?;
-        serve(config, shutdown).await
-    })
+    let code = runtime.block_on(async { serve(config, sockets, on_signals()?).await });
+    // What still runs has had its time.
+    runtime.shutdown_background();
+    code
 }
 
-async fn serve(config: Config, mut shutdown: watch::Receiver<bool>) -> anyhow::Result<ExitCode> {
+async fn serve(
+    config: Config,
+    sockets: Sockets,
+    ending: watch::Receiver<Ending>,
+) -> anyhow::Result<ExitCode> {
     let private = match &config.database_url {
         Some(_) => None,
-        None => Some(PrivatePostgres::start(&config.data_dir).await?),
+        None => tokio::select! {
+            started = PrivatePostgres::start(&config.data_dir) => Some(started?),
+            () = until(ending.clone(), Ending::InOrder) => return Ok(ExitCode::SUCCESS),
+        },
     };
     let url =
         private.as_ref().map(PrivatePostgres::url).or(config.database_url.as_deref()).unwrap_or_default();
     let served = tokio::select! {
-        served = with_database(&config, url, shutdown.clone()) => served,
-        () = overdue(&mut shutdown) => Err(anyhow::anyhow!("what was in flight did not end within {OVERDUE:?}")),
+        served = with_database(&config, sockets, url, ending.clone()) => served.map(|()| ExitCode::SUCCESS),
+        () = overdue(ending.clone()) => Err(anyhow::anyhow!("what was in flight did not end within {OVERDUE:?}")),
+        () = until(ending.clone(), Ending::AtOnce) => Ok(ExitCode::from(AT_ONCE)),
     };
     if let Some(postgres) = private {
-        postgres.stop().await;
+        postgres.stop_by(until(ending, Ending::AtOnce)).await;
     }
-    served.map(|()| ExitCode::SUCCESS)
+    served
 }
 
 async fn with_database(
     config: &Config,
+    sockets: Sockets,
     url: &str,
-    mut shutdown: watch::Receiver<bool>,
+    ending: watch::Receiver<Ending>,
 ) -> anyhow::Result<()> {
     let db = tokio::select! {
         db = reach(url) => db?,
-        _ = shutdown.wait_for(|stop| *stop) => return Ok(()),
+        () = until(ending.clone(), Ending::InOrder) => return Ok(()),
     };
     migrate::ensure(&db).await?;
-    let done = node(config.clone(), db.clone(), shutdown).await;
+    let done = node(config.clone(), sockets, db.clone(), until(ending, Ending::InOrder)).await;
     // Connections that hang are the server's to end.
     let _late = timeout(Duration::from_secs(2), db.close()).await;
     done
@@ -94,21 +113,22 @@ async fn reach(url: &str) -> anyhow::Result<PgPool> {
     }
 }
 
-/// The admin port is bound first: a taken one is found out before the gateway answers anybody.
-async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
-    let admin = match config.admin_listen {
-        Some(address) => Some(admin::bind(address).await?),
-        None => None,
-    };
+async fn node(
+    config: Config,
+    mut sockets: Sockets,
+    db: PgPool,
+    ending: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let admin = sockets.admin.take();
     let state = PortalState {
         db: db.clone(),
         public_url: config.public_url.clone(),
         site_dir: config.site_dir.clone(),
     };
-    let node = Node::start(&config, db.clone(), portal::router(state)).await?;
-    if let Some(listener) = admin {
-        tracing::info!("metrics and health on http://{}", listener.local_addr()?);
-        tokio::spawn(admin::serve(listener, node.probe()));
+    let node = Node::start(&config, sockets, db.clone(), portal::router(state)).await?;
+    if let Some(bound) = admin {
+        tracing::info!("metrics and health on http://{}", bound.address);
+        tokio::spawn(admin::serve(bound, node.probe()));
     }
     say(&format!("Toll serves {}", config.url_of(node.address)));
     match first_ops_link(&db, &config.public_url).await {
@@ -123,7 +143,7 @@ async fn node(config: Config, db: PgPool, mut shutdown: watch::Receiver<bool>) -
             "whether anybody has an account is not known; `toll users invite --role ops` makes one"
         ),
     }
-    let _gone = shutdown.wait_for(|stop| *stop).await;
+    ending.await;
     node.stop().await
 }
 
@@ -132,24 +152,24 @@ fn say(line: &str) {
     let _unread = writeln!(std::io::stdout(), "{line}");
 }
 
-async fn overdue(shutdown: &mut watch::Receiver<bool>) {
-    let _gone = shutdown.wait_for(|stop| *stop).await;
+async fn overdue(ending: watch::Receiver<Ending>) {
+    until(ending, Ending::InOrder).await;
     sleep(OVERDUE).await;
 }
 
-/// The first signal asks to end, the second does not ask.
-fn on_signals() -> anyhow::Result<watch::Receiver<bool>> {
+/// The first signal asks to end in good order, the second to do without what that waits for.
+fn on_signals() -> anyhow::Result<watch::Receiver<Ending>> {
     let mut signals = Signals::catch()?;
-    let (stop, shutdown) = watch::channel(false);
+    let (ending, told) = watch::channel(Ending::NotYet);
     tokio::spawn(async move {
         signals.next().await;
         tracing::info!("ending: finishing what is in flight, {} s at most", GRACE.as_secs());
-        stop.send_replace(true);
+        ending.send_replace(Ending::InOrder);
         signals.next().await;
         tracing::warn!("ending at once");
-        std::process::exit(130);
+        ending.send_replace(Ending::AtOnce);
     });
-    Ok(shutdown)
+    Ok(told)
 }
 
 /// Each request in flight takes up to two files; the soft limit of 1024 is there for programs that use `select`.

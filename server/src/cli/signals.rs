@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 
 pub struct Signals {
     hangup: Signal,
@@ -29,4 +30,19 @@ impl Signals {
         };
         ExitCode::from(128 + number.as_raw_value() as u8)
     }
+}
+
+/// How far the end of the process has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    NotYet,
+    /// What is under way is finished.
+    InOrder,
+    /// Nothing is waited for.
+    AtOnce,
+}
+
+/// Returns when the end has come so far.
+pub async fn until(mut ending: watch::Receiver<Ending>, far: Ending) {
+    let _never_again = ending.wait_for(|ending| *ending >= far).await;
 }

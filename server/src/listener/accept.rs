@@ -27,11 +27,19 @@ use crate::pipeline::{Arrived, Serve, pipeline};
 
 const BACKLOG: i32 = 4096;
 
-/// Sockets that share the address between threads. Bound once without sharing first, so that a taken port is an error
-/// and not a stranger's half of the traffic.
-pub fn bind(address: SocketAddr, threads: usize) -> io::Result<Vec<StdListener>> {
-    let claimed = socket(address, false)?.local_addr()?.as_socket().unwrap_or(address);
-    (0..threads.max(1)).map(|_| socket(claimed, true).map(StdListener::from)).collect()
+/// Sockets that share the address between threads.
+pub struct Bound {
+    pub address: SocketAddr,
+    pub sockets: Vec<StdListener>,
+}
+
+impl Bound {
+    /// Bound once without sharing first, so that a taken port is an error and not a stranger's half of the traffic.
+    pub fn at(address: SocketAddr, threads: usize) -> io::Result<Bound> {
+        let address = socket(address, false)?.local_addr()?.as_socket().unwrap_or(address);
+        let sockets = (0..threads.max(1)).map(|_| socket(address, true).map(StdListener::from));
+        Ok(Bound { address, sockets: sockets.collect::<io::Result<_>>()? })
+    }
 }
 
 fn socket(address: SocketAddr, shared: bool) -> io::Result<Socket> {

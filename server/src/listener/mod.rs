@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use crate::gateway::Gateway;
 use crate::ledger::Ledger;
-pub use accept::bind;
+pub use accept::Bound;
 pub use arriving::Arriving;
 pub use serve::{Serves, Surface};
 pub use tls::Tls;
@@ -35,19 +35,17 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Starts `threads` threads that serve `surface` on `address`. Fails if the address is taken.
+    /// Starts a thread for each socket, which serves `surface` there.
     pub fn start(
-        address: SocketAddr,
-        threads: usize,
+        bound: Bound,
         surface: &Surface,
         tls: Option<Tls>,
         gateway: &Arc<Gateway>,
         ledger: &Ledger,
         stop: &watch::Receiver<bool>,
     ) -> io::Result<Listener> {
-        let sockets = bind(address, threads)?;
-        let address = sockets[0].local_addr()?;
-        let threads = sockets
+        let threads = bound
+            .sockets
             .into_iter()
             .enumerate()
             .map(|(n, socket)| {
@@ -58,7 +56,7 @@ impl Listener {
                     .spawn(move || accept::run(socket, surface, tls, &gateway, lane, stop))
             })
             .collect::<io::Result<_>>()?;
-        Ok(Listener { address, threads })
+        Ok(Listener { address: bound.address, threads })
     }
 
     /// Waits until every thread has finished what was inside.

@@ -54,7 +54,8 @@ pub async fn ensure(place: &Place) -> Result<(), PostgresError> {
         .stdin(Stdio::null());
     super::postmaster::clear_environment(&mut command);
     Account::apply(place.account.as_ref(), &mut command);
-    let output = tokio::process::Command::from(command).output().await.map_err(unusable)?;
+    let output =
+        tokio::process::Command::from(command).kill_on_drop(true).output().await.map_err(unusable)?;
     if !output.status.success() {
         let detail = String::from_utf8_lossy(&output.stderr);
         let line = detail.lines().find(|line| line.contains("error")).or(detail.lines().last());

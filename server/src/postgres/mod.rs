@@ -4,6 +4,7 @@
 //! One process owns the server (a lock tells who). Others use it while it runs, and an owner that is no `serve` waits for
 //! them before it stops the server.
 
+use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,7 +72,7 @@ impl PostgresError {
     }
 }
 
-/// A server that this process owns. Call [`PrivatePostgres::stop`]: dropping this leaves it running.
+/// A server that this process owns, and stops in good order by [`PrivatePostgres::stop`].
 pub struct PrivatePostgres {
     url: String,
     stop: oneshot::Sender<()>,
@@ -143,9 +144,21 @@ impl PrivatePostgres {
 
     /// Stops the server in good order, whoever uses it.
     pub async fn stop(self) {
+        self.stop_by(std::future::pending()).await;
+    }
+
+    /// The same, but once `deadline` returns without waiting for a checkpoint: the next start recovers.
+    pub async fn stop_by(mut self, deadline: impl Future<Output = ()>) {
         let _gone = self.stop.send(());
-        if let Err(error) = self.supervisor.await {
-            tracing::error!(%error, "the supervisor of the private PostgreSQL failed");
+        tokio::select! {
+            ended = &mut self.supervisor => if let Err(error) = ended {
+                tracing::error!(%error, "the supervisor of the private PostgreSQL failed");
+            },
+            () = deadline => {
+                // Takes the server along.
+                self.supervisor.abort();
+                let _ended = (&mut self.supervisor).await;
+            }
         }
         // The server has removed the socket; a folder that still holds something stays.
         let _kept = std::fs::remove_dir(&self.socket_dir);

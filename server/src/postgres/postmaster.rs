@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use sqlx::{Connection, PgConnection};
 use tokio::io::Interest;
@@ -119,6 +120,21 @@ impl Postmaster {
             Process::Child(child) if child.id().is_none() => Err(io::ErrorKind::NotFound.into()),
             Process::Child(_) => Ok(rustix::process::kill_process(self.pid, signal)?),
             Process::Adopted(fd) => Ok(rustix::process::pidfd_send_signal(fd.get_ref(), signal)?),
+        }
+    }
+}
+
+/// However the process comes away from it, no server is left behind that nobody looks after: it ends at once, and recovers
+/// at the next start.
+impl Drop for Postmaster {
+    fn drop(&mut self) {
+        let Ok(process) = rustix::process::pidfd_open(self.pid, PidfdFlags::empty()) else { return };
+        for (signal, patience_s) in [(Signal::QUIT, 5), (Signal::KILL, 5)] {
+            let patience = Timespec { tv_sec: patience_s, tv_nsec: 0 };
+            let mut ends = [PollFd::new(&process, PollFlags::IN)];
+            if self.signal(signal).is_err() || poll(&mut ends, Some(&patience)).is_ok_and(|ended| ended > 0) {
+                return;
+            }
         }
     }
 }

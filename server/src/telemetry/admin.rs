@@ -1,32 +1,28 @@
 //! The admin listener: `/metrics`, `/healthz` and `/readyz`, on an address that is not the public one.
 
 use std::io;
-use std::net::SocketAddr;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use futures::future::try_join_all;
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::metrics::{self, Probe};
+use crate::listener::Bound;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Fails if the port is taken.
-pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        anyhow::anyhow!(
-            "cannot listen on {address} ({error}): set --admin-listen to a free port, or to \"none\""
-        )
-    })
-}
-
 /// Serves until dropped.
-pub async fn serve(listener: TcpListener, probe: Probe) -> io::Result<()> {
-    axum::serve(listener, router(probe)).await
+pub async fn serve(bound: Bound, probe: Probe) -> io::Result<()> {
+    let all = bound.sockets.into_iter().map(|socket| {
+        let probe = probe.clone();
+        async move { axum::serve(TcpListener::from_std(socket)?, router(probe)).await }
+    });
+    try_join_all(all).await.map(drop)
 }
 
 fn router(probe: Probe) -> Router {

@@ -124,17 +124,34 @@ async fn the_admin_listener_counts_what_the_gateway_answers() {
     assert_eq!(toll.stop(), Some(0));
 }
 
-#[tokio::test]
-async fn a_taken_port_is_told_in_one_line() {
-    let (home, db) = (Home::empty(), TestDatabase::new().await);
+#[test]
+fn a_port_that_is_taken_is_told_in_one_line_before_anything_is_made() {
+    let home = Home::empty();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    for (flag, mend) in [("--listen", "TOLL_LISTEN"), ("--admin-listen", "--admin-listen")] {
-        let mut command = home.command(&["serve", flag, &address, "--log", "off"]);
-        let (code, error) = fault(command.env("DATABASE_URL", &db.url).output().unwrap());
+    for (flag, variable) in [
+        ("--listen", "TOLL_LISTEN"),
+        ("--portal-listen", "TOLL_PORTAL_LISTEN"),
+        ("--admin-listen", "TOLL_ADMIN_LISTEN"),
+    ] {
+        let (code, error) = fault(home.run(&["serve", flag, &address]));
         assert_eq!(code, Some(1));
-        assert!(error.contains(&address) && error.contains(mend), "{error}");
+        for told in [&address, flag, variable, "another program does"] {
+            assert!(error.contains(told), "{told} is not in {error}");
+        }
+        assert!(!home.data().exists());
     }
+    // Of the documentation (RFC 5737): no machine has it.
+    let (_, error) = fault(home.run(&["serve", "--listen", "192.0.2.1:80"]));
+    assert!(error.contains("192.0.2.1:80") && error.contains("TOLL_LISTEN"), "{error}");
+}
+
+#[test]
+fn a_certificate_that_cannot_be_read_is_told_before_anything_is_made() {
+    let home = Home::empty();
+    let (code, error) = fault(home.run(&["serve", "--tls-cert", "no.pem", "--tls-key", "no.key"]));
+    assert_eq!((code, error.contains("no.pem")), (Some(1), true), "{error}");
+    assert!(!home.data().exists());
 }
 
 #[tokio::test]

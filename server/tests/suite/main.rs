@@ -9,6 +9,7 @@ mod cache;
 mod changes;
 mod command_line;
 mod demo;
+mod ending;
 mod front;
 mod key_stage;
 mod keys;

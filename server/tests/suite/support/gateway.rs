@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use toll::config::{Config, Layers};
 use toll::node::Node;
+use toll::sockets::Sockets;
 
 use super::database::TestDatabase;
 use super::toll::PATIENCE;
@@ -42,7 +43,8 @@ impl TestGateway {
         ]);
         flags.extend(options.flags.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let config = Config::load(&Layers { flags, environment: BTreeMap::new(), file: None }).ok().unwrap();
-        let node = Node::start(&config, db.pool.clone(), axum::Router::new()).await.unwrap();
+        let sockets = Sockets::bind(&config).unwrap();
+        let node = Node::start(&config, sockets, db.pool.clone(), axum::Router::new()).await.unwrap();
         TestGateway { db, node, data }
     }
 
