@@ -3,11 +3,9 @@
 use time::OffsetDateTime;
 
 pub use super::habit::Habit;
+pub use super::tally::{Compared, Ended, Tally};
 use crate::domain::cache_miss::CacheMiss;
-use crate::domain::histogram::Histogram;
-use crate::domain::outcome::{Outcome, Where};
 use crate::domain::span::Span;
-use crate::domain::stage::Stage;
 use crate::domain::window::Window;
 
 /// Whose verdicts. A partner's evidence holds that partner's own requests and nothing else.
@@ -38,77 +36,6 @@ pub struct Evidence {
     pub ended_keys: Vec<EndedKey>,
     /// How a partner's own early retries came, for its own screens.
     pub habit: Option<Habit>,
-}
-
-/// A number, or several, of the window and of the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compared<T> {
-    pub now: T,
-    pub before: T,
-}
-
-/// Requests by what became of them. `arrived` is the sum of the others, save those that are a part of the line before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    pub arrived: u64,
-    /// Ended at the route or key stage.
-    pub unidentified: u64,
-    /// Part of it: named no route.
-    pub no_route: u64,
-    /// Part of it: no key, or none that was ever made.
-    pub no_key: u64,
-    /// Part of it: the key had been revoked or had expired.
-    pub ended_key: u64,
-    /// Part of it: the key is not allowed there.
-    pub barred: u64,
-    /// Part of it: the partner is suspended.
-    pub suspended: u64,
-    /// Refused as first attempts.
-    pub spent: u64,
-    /// Refused as retries before their time.
-    pub early: u64,
-    /// Anything else at the quota stage: Toll's own failures, clients that left.
-    pub unmetered: u64,
-    /// Served from cache.
-    pub cached: u64,
-    /// Ended at the cache stage unserved.
-    pub uncached: u64,
-    /// Held back by the breaker.
-    pub held: u64,
-    /// Could not be sent.
-    pub unsent: u64,
-    /// Part of it: no connection.
-    pub unreachable: u64,
-    pub reached: u64,
-    /// Part of it: the upstream said that what is stored still holds.
-    pub revalidated: u64,
-    /// Part of it: answered with 5xx.
-    pub failed: u64,
-    /// Part of it: timed out, or broken off before an answer.
-    pub unanswered: u64,
-    /// Part of it: the client left before there was an answer.
-    pub left: u64,
-    /// Calls to the upstream by requests that the cache served: revalidations in the background.
-    pub refreshed: u64,
-    /// Microseconds that requests spent with the upstream.
-    pub upstream_us: u64,
-    /// How long those that reached the upstream took.
-    pub latency: Histogram,
-}
-
-/// A row of the totals.
-#[derive(Clone, Copy, Debug)]
-pub struct Ended {
-    pub stage: Stage,
-    pub outcome: Outcome,
-    pub reached: bool,
-    /// First digit of the upstream's status; meaningful where `reached`.
-    pub class: u8,
-    pub cache_miss: Option<CacheMiss>,
-    pub requests: u64,
-    pub upstream_calls: u64,
-    pub upstream_us: u64,
-    pub latency: Histogram,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -202,118 +129,6 @@ pub enum Ending {
     Expired,
 }
 
-impl Compared<u64> {
-    /// How many more than before.
-    pub fn rise(self) -> u64 {
-        self.now.saturating_sub(self.before)
-    }
-}
-
-impl Compared<Tally> {
-    pub fn of(self, part: impl Fn(&Tally) -> u64) -> Compared<u64> {
-        Compared { now: part(&self.now), before: part(&self.before) }
-    }
-}
-
-impl Tally {
-    pub fn add(&mut self, ended: &Ended) {
-        let n = ended.requests;
-        self.arrived += n;
-        let served =
-            [Outcome::CacheHit, Outcome::CacheNotModified, Outcome::CacheStale, Outcome::CacheCollapsed];
-        if ended.reached {
-            self.reached += n;
-            self.upstream_us += ended.upstream_us;
-            self.latency.add(&ended.latency);
-            self.revalidated += if ended.outcome == Outcome::Revalidated { n } else { 0 };
-            self.failed += if ended.class == 5 { n } else { 0 };
-            let is_unanswered = matches!(ended.outcome, Outcome::UpstreamTimeout | Outcome::UpstreamBroken);
-            self.left += if ended.class == 0 && ended.outcome == Outcome::ClientGone { n } else { 0 };
-            self.unanswered += if ended.class == 0 && is_unanswered { n } else { 0 };
-            return;
-        }
-        let place = match ended.stage {
-            Stage::Route | Stage::Key => {
-                match ended.outcome {
-                    Outcome::NoRoute => self.no_route += n,
-                    Outcome::KeyMissing | Outcome::KeyMalformed | Outcome::KeyUnknown => self.no_key += n,
-                    Outcome::KeyRevoked | Outcome::KeyExpired => self.ended_key += n,
-                    Outcome::KeyNotAllowed => self.barred += n,
-                    Outcome::PartnerSuspended => self.suspended += n,
-                    _ => {}
-                }
-                &mut self.unidentified
-            }
-            Stage::Quota if ended.outcome == Outcome::QuotaSpent => &mut self.spent,
-            Stage::Quota if ended.outcome == Outcome::QuotaEarlyRetry => &mut self.early,
-            Stage::Quota => &mut self.unmetered,
-            Stage::Cache if served.contains(&ended.outcome) => {
-                self.refreshed += ended.upstream_calls;
-                &mut self.cached
-            }
-            Stage::Cache => &mut self.uncached,
-            Stage::Breaker if ended.outcome.place() == Where::At(Stage::Breaker) => &mut self.held,
-            Stage::Breaker | Stage::Proxy => {
-                self.unreachable += if ended.outcome == Outcome::UpstreamUnreachable { n } else { 0 };
-                &mut self.unsent
-            }
-        };
-        *place += n;
-    }
-
-    pub fn merge(&mut self, other: &Tally) {
-        self.arrived += other.arrived;
-        self.unidentified += other.unidentified;
-        self.no_route += other.no_route;
-        self.no_key += other.no_key;
-        self.ended_key += other.ended_key;
-        self.barred += other.barred;
-        self.suspended += other.suspended;
-        self.spent += other.spent;
-        self.early += other.early;
-        self.unmetered += other.unmetered;
-        self.cached += other.cached;
-        self.uncached += other.uncached;
-        self.held += other.held;
-        self.unsent += other.unsent;
-        self.unreachable += other.unreachable;
-        self.reached += other.reached;
-        self.revalidated += other.revalidated;
-        self.failed += other.failed;
-        self.unanswered += other.unanswered;
-        self.left += other.left;
-        self.refreshed += other.refreshed;
-        self.upstream_us += other.upstream_us;
-        self.latency.add(&other.latency);
-    }
-
-    /// Requests for which there was a token, or that needed none.
-    pub fn passed_quota(&self) -> u64 {
-        self.cached + self.uncached + self.held + self.unsent + self.reached
-    }
-
-    /// Requests that the upstream was asked to answer, and did not, or with 5xx.
-    pub fn faults(&self) -> u64 {
-        self.failed + self.unanswered + self.unreachable
-    }
-
-    /// Requests that were to go to the upstream, whether it could be reached or not.
-    pub fn tried(&self) -> u64 {
-        self.reached + self.unreachable
-    }
-
-    /// Whether most of what was let through was no use to the caller by the upstream's fault: it asks again for a reason.
-    pub fn was_failed(&self) -> bool {
-        let lost = self.faults() + self.held;
-        lost > 0 && lost * 2 >= self.passed_quota()
-    }
-
-    /// Stopped before the upstream. What the cache serves is not refused.
-    pub fn stopped(&self) -> u64 {
-        self.unidentified + self.spent + self.early + self.unmetered + self.uncached + self.held
-    }
-}
-
 impl Evidence {
     /// Nothing known yet about this window.
     pub fn new(who: Who, window: Window, until: OffsetDateTime) -> Evidence {
@@ -340,65 +155,5 @@ impl Evidence {
             sum.before.merge(&route.tally.before);
         }
         sum
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn any_end() -> impl Strategy<Value = Ended> {
-        let ends: Vec<(Stage, Outcome)> = Stage::ALL
-            .into_iter()
-            .flat_map(|s| Outcome::ALL.iter().copied().filter(move |o| o.belongs_to(s)).map(move |o| (s, o)))
-            .collect();
-        (proptest::sample::select(ends), any::<bool>(), 0u8..6, 1u64..1000).prop_map(
-            |((stage, outcome), reached, class, requests)| Ended {
-                stage,
-                outcome,
-                reached: reached && stage == Stage::Proxy,
-                class,
-                cache_miss: None,
-                requests,
-                upstream_calls: 0,
-                upstream_us: 0,
-                latency: Histogram::default(),
-            },
-        )
-    }
-
-    proptest! {
-        #[test]
-        fn every_end_is_on_one_line_of_a_tally(ends in proptest::collection::vec(any_end(), 0..50)) {
-            let mut tally = Tally::default();
-            ends.iter().for_each(|end| tally.add(end));
-            let before = tally.unidentified + tally.spent + tally.early + tally.unmetered;
-            prop_assert_eq!(tally.arrived, ends.iter().map(|end| end.requests).sum::<u64>());
-            prop_assert_eq!(tally.arrived, before + tally.passed_quota());
-            let parts = tally.no_route + tally.no_key + tally.ended_key + tally.barred + tally.suspended;
-            prop_assert!(parts <= tally.unidentified && tally.unreachable <= tally.unsent);
-            prop_assert!(tally.failed + tally.unanswered + tally.left <= tally.reached);
-        }
-    }
-
-    #[test]
-    fn a_client_that_left_is_nobodys_fault() {
-        let end = |stage, reached| Ended {
-            stage,
-            outcome: Outcome::ClientGone,
-            reached,
-            class: 0,
-            cache_miss: None,
-            requests: 1,
-            upstream_calls: 0,
-            upstream_us: 0,
-            latency: Histogram::default(),
-        };
-        let mut tally = Tally::default();
-        tally.add(&end(Stage::Breaker, false));
-        tally.add(&end(Stage::Proxy, true));
-        assert_eq!((tally.held, tally.faults(), tally.left, tally.arrived), (0, 0, 1, 2));
     }
 }

@@ -13,6 +13,7 @@ mod mine;
 mod quiet;
 pub mod sentence;
 mod slow;
+mod tally;
 mod upstream;
 mod words;
 
