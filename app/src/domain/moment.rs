@@ -1,11 +1,87 @@
-//! Times and spans as people read them; all UTC, as the screens say.
+//! Times and spans as people read them; all UTC, as the screens say. Every moment on a screen is worded here.
 
+use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 use super::numbers::{count, grouped};
+use super::window::Window;
 
 /// From when on an end is told as "in 3 days" rather than by its date.
 const SOON: Duration = Duration::days(7);
+
+/// How much of its date a moment is told with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dated {
+    /// "14:02:11"
+    #[default]
+    Not,
+    /// "29 November, 14:02:11"
+    Day,
+    /// "29 November 2026, 14:02:11"
+    Year,
+}
+
+impl Dated {
+    /// As much as whoever reads at `now` lacks: of today nothing, and of this year not the year.
+    pub fn of(at: OffsetDateTime, now: OffsetDateTime) -> Dated {
+        match (at.date() == now.date(), at.year() == now.year()) {
+            (true, _) => Dated::Not,
+            (_, true) => Dated::Day,
+            _ => Dated::Year,
+        }
+    }
+
+    /// Every moment of a window alike, so that they can be compared. What stands still is read on any day.
+    pub fn of_window(window: Window, is_still: bool) -> Dated {
+        if is_still { Dated::Year } else { Dated::of(window.from, window.to - Duration::SECOND) }
+    }
+
+    /// This much, and no less than `at` needs.
+    pub fn enough(self, at: OffsetDateTime, now: OffsetDateTime) -> Dated {
+        self.max(Dated::of(at, now))
+    }
+
+    /// "29 November", or "29 November 2026".
+    pub fn day(self, at: OffsetDateTime) -> String {
+        if self == Dated::Year { date(at) } else { format!("{} {}", at.day(), at.month()) }
+    }
+
+    /// "14:02"
+    pub fn minute(self, at: OffsetDateTime) -> String {
+        self.with_day(at, format!("{:02}:{:02}", at.hour(), at.minute()))
+    }
+
+    /// "14:02:11"
+    pub fn second(self, at: OffsetDateTime) -> String {
+        self.with_day(at, clock(at))
+    }
+
+    fn with_day(self, at: OffsetDateTime, clock: String) -> String {
+        if self == Dated::Not { clock } else { format!("{}, {clock}", self.day(at)) }
+    }
+
+    /// "14:00 to 15:00, 29 November", or with both days where they differ. The year is told once if it is the same.
+    pub fn window(self, window: Window) -> String {
+        let (from, to) = (window.from, window.to);
+        if from.date() == to.date() {
+            return format!("{} to {}, {}", Dated::Not.minute(from), Dated::Not.minute(to), self.day(from));
+        }
+        let first = if from.year() == to.year() { Dated::Day } else { Dated::Year };
+        format!("{} to {}", first.minute(from), self.max(first).minute(to))
+    }
+
+    /// "since 14:20", "from 14:20 to 14:35"; nothing but days for what is known by day.
+    pub fn stretch(self, from: OffsetDateTime, to: Option<OffsetDateTime>, by_day: bool) -> String {
+        let words = |at| if by_day { self.day(at) } else { self.minute(at) };
+        match to {
+            None => format!("since {}", words(from)),
+            // The end of a day is named by that day.
+            Some(to) if by_day => format!("from {} to {}", words(from), words(to - Duration::SECOND)),
+            Some(to) => format!("from {} to {}", words(from), words(to)),
+        }
+    }
+}
 
 /// "12 March 2027".
 pub fn date(at: OffsetDateTime) -> String {
@@ -13,13 +89,18 @@ pub fn date(at: OffsetDateTime) -> String {
 }
 
 /// "14:03:22".
-pub fn clock(at: OffsetDateTime) -> String {
+fn clock(at: OffsetDateTime) -> String {
     format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second())
+}
+
+/// "14:03:22.180", where the day is told beside it.
+pub fn clock_to_the_millisecond(at: OffsetDateTime) -> String {
+    format!("{}.{:03}", clock(at), at.millisecond())
 }
 
 /// "14:03:22.180, 29 November 2026".
 pub fn instant(at: OffsetDateTime) -> String {
-    format!("{}.{:03}, {}", clock(at), at.millisecond(), date(at))
+    format!("{}, {}", clock_to_the_millisecond(at), date(at))
 }
 
 /// "just now", "5 minutes ago", "2 days ago"; the date once that is more than 30 days.
@@ -102,6 +183,57 @@ mod tests {
         assert_eq!(told(datetime!(2026-12-02 13:00 UTC)), "in 3 days");
         assert_eq!(told(datetime!(2026-11-29 13:30 UTC)), "in 1 hour");
         assert_eq!(told(datetime!(2026-11-27 12:00 UTC)), "2 days ago");
+    }
+
+    #[test]
+    fn a_moment_has_as_much_of_a_date_as_its_reader_lacks() {
+        let told = |at| Dated::of(at, NOW).second(at);
+        assert_eq!(told(datetime!(2026-11-29 09:02:11 UTC)), "09:02:11");
+        assert_eq!(told(datetime!(2026-11-28 14:02:11 UTC)), "28 November, 14:02:11");
+        assert_eq!(told(datetime!(2025-11-29 14:02:11 UTC)), "29 November 2025, 14:02:11");
+        let today = datetime!(2026-11-29 09:02:11 UTC);
+        assert_eq!(Dated::Day.enough(today, NOW).second(today), "29 November, 09:02:11");
+        assert_eq!(Dated::Not.minute(today), "09:02");
+    }
+
+    #[test]
+    fn the_moments_of_a_window_are_told_alike_and_those_of_a_still_with_the_year() {
+        let last = |span| Dated::of_window(Window::last(span, NOW), false);
+        assert_eq!(last(Duration::HOUR), Dated::Not);
+        assert_eq!(last(Duration::hours(24)), Dated::Day);
+        assert_eq!(last(Duration::days(365)), Dated::Year);
+        assert_eq!(Dated::of_window(Window::last(Duration::HOUR, NOW), true), Dated::Year);
+        // The end of a day belongs to it.
+        let midnight = datetime!(2026-11-30 00:00 UTC);
+        let window = Window { from: midnight - Duration::HOUR, to: midnight };
+        assert_eq!(Dated::of_window(window, false), Dated::Not);
+    }
+
+    #[test]
+    fn a_window_names_its_days_and_its_year_once_if_it_has_one() {
+        let hour = Window { from: datetime!(2026-11-29 14:00 UTC), to: datetime!(2026-11-29 15:00 UTC) };
+        assert_eq!(Dated::Not.window(hour), "14:00 to 15:00, 29 November");
+        assert_eq!(Dated::Year.window(hour), "14:00 to 15:00, 29 November 2026");
+        let day = Window { from: datetime!(2026-11-28 15:00 UTC), ..hour };
+        assert_eq!(Dated::Day.window(day), "28 November, 15:00 to 29 November, 15:00");
+        assert_eq!(Dated::Year.window(day), "28 November, 15:00 to 29 November 2026, 15:00");
+        let year = Window { from: datetime!(2025-11-29 15:00 UTC), ..hour };
+        assert_eq!(Dated::Year.window(year), "29 November 2025, 15:00 to 29 November 2026, 15:00");
+    }
+
+    #[test]
+    fn a_stretch_names_its_days_where_they_are_not_today() {
+        let (from, to) = (datetime!(2026-11-29 14:20 UTC), datetime!(2026-11-29 14:35 UTC));
+        assert_eq!(Dated::Not.stretch(from, None, false), "since 14:20");
+        assert_eq!(Dated::Not.stretch(from, Some(to), false), "from 14:20 to 14:35");
+        let tomorrow = datetime!(2026-11-30 00:00 UTC);
+        assert_eq!(Dated::Day.stretch(from, None, false), "since 29 November, 14:20");
+        let both = "from 29 November, 14:20 to 30 November, 00:00";
+        assert_eq!(Dated::Day.stretch(from, Some(tomorrow), false), both);
+        let day = datetime!(2026-11-28 00:00 UTC);
+        assert_eq!(Dated::Day.stretch(day, None, true), "since 28 November");
+        let days = "from 28 November 2026 to 29 November 2026";
+        assert_eq!(Dated::Year.stretch(day, Some(tomorrow), true), days);
     }
 
     #[test]

@@ -1,8 +1,6 @@
-//! Numbers, windows and titles as people read them.
+//! Numbers, lengths of time and titles as people read them.
 
-use time::{Duration, OffsetDateTime};
-
-use crate::domain::window::Window;
+use time::Duration;
 
 /// `9806` as "9,806".
 pub fn grouped(n: u64) -> String {
@@ -15,6 +13,15 @@ pub fn grouped(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1234.5` as "1,234.5", and with one decimal only where there is one.
+pub fn tenths(n: f64) -> String {
+    let tenths = (n.max(0.0) * 10.0).round() as u64;
+    match tenths % 10 {
+        0 => grouped(tenths / 10),
+        rest => format!("{}.{rest}", grouped(tenths / 10)),
+    }
 }
 
 /// "1 request", "312 requests": so many of what is called `one`.
@@ -84,22 +91,6 @@ pub fn lower_first(title: &str) -> String {
     }
 }
 
-/// "14:00:02.123", in UTC.
-pub fn clock(at: OffsetDateTime) -> String {
-    format!("{:02}:{:02}:{:02}.{:03}", at.hour(), at.minute(), at.second(), at.millisecond())
-}
-
-/// "29 November".
-pub fn day(at: OffsetDateTime) -> String {
-    format!("{} {}", at.day(), at.month())
-}
-
-/// "14:41:07", with the day if that is not the one of `now`.
-pub fn moment(at: OffsetDateTime, now: OffsetDateTime) -> String {
-    let clock = format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second());
-    if at.date() == now.date() { clock } else { format!("{} {clock}", day(at)) }
-}
-
 /// A length of time in its two largest units: "42 s", "12 min 5 s", "3 h 20 min", "2 d".
 pub fn span_words(span: Duration) -> String {
     let seconds = span.whole_seconds();
@@ -133,27 +124,20 @@ pub fn duration(micros: u64) -> String {
     }
 }
 
-/// "14:00 to 15:00, 29 November", or with both days where they differ.
-pub fn window_words(window: Window) -> String {
-    let clock = |at: OffsetDateTime| format!("{:02}:{:02}", at.hour(), at.minute());
-    let (from, to) = (window.from, window.to);
-    if from.date() == to.date() {
-        format!("{} to {}, {}", clock(from), clock(to), day(from))
-    } else {
-        format!("{} {} to {} {}", day(from), clock(from), day(to), clock(to))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use time::macros::datetime;
-
     use super::*;
 
     #[test]
     fn thousands_are_grouped() {
         let grouped: Vec<_> = [0, 999, 1_000, 9_806, 1_234_567].into_iter().map(grouped).collect();
         assert_eq!(grouped, ["0", "999", "1,000", "9,806", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_decimal_is_told_where_there_is_one() {
+        let said: Vec<_> = [0.0, 0.04, 0.5, 9.96, 60.0, 999_999.5, 1_000_000.0].map(tenths).into();
+        assert_eq!(said, ["0", "0", "0.5", "10", "60", "999,999.5", "1,000,000"]);
     }
 
     #[test]
@@ -196,18 +180,5 @@ mod tests {
             .into();
         assert_eq!(said, ["0 s", "42 s", "1 min", "12 min 5 s", "3 h 20 min", "1 d", "2 d 2 h"]);
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-    }
-
-    #[test]
-    fn a_window_names_its_day_once_if_it_has_one() {
-        let at = |from, to| window_words(Window::new(from, to).expect("forward"));
-        assert_eq!(
-            at(datetime!(2026-11-29 14:00 UTC), datetime!(2026-11-29 15:00 UTC)),
-            "14:00 to 15:00, 29 November"
-        );
-        assert_eq!(
-            at(datetime!(2026-11-28 15:00 UTC), datetime!(2026-11-29 15:00 UTC)),
-            "28 November 15:00 to 29 November 15:00"
-        );
     }
 }

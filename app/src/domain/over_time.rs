@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
-use super::numbers::{day, grouped};
+use super::moment::Dated;
+use super::numbers::grouped;
 use super::span::Span;
 use super::stage::Stage;
 use super::window::{Grain, Window};
@@ -35,6 +36,8 @@ const HOURS: Duration = Duration::days(8);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverTime {
     pub window: Window,
+    /// With how much of a date its steps are told.
+    pub dated: Dated,
     /// Seconds.
     pub step: i64,
     /// By stage, oldest step first. At the proxy: sent or not.
@@ -58,7 +61,8 @@ impl OverTime {
     pub fn new(window: Window, step: i64) -> OverTime {
         let first = window.from.unix_timestamp().div_euclid(step);
         let last = (window.to.unix_timestamp() - 1).div_euclid(step);
-        OverTime { window, step, points: vec![[0; 6]; (last - first + 1) as usize] }
+        let dated = Dated::of_window(window, false);
+        OverTime { window, dated, step, points: vec![[0; 6]; (last - first + 1) as usize] }
     }
 
     /// Adds requests that arrived at a time in the window.
@@ -113,16 +117,25 @@ impl OverTime {
         self.points.iter().map(|point| point[stage.index()]).sum()
     }
 
-    /// When a step was: "14:03", with its day where steps are of several.
+    /// For a page with this span: a still tells the year.
+    pub fn shown_in(self, span: Span) -> OverTime {
+        OverTime { dated: span.dated(self.window), ..self }
+    }
+
+    /// When a step was: "14:03", with its date where the window asks for it.
     pub fn label(&self, point: usize) -> String {
-        let from = self.part(point).from;
-        let clock = format!("{:02}:{:02}", from.hour(), from.minute());
+        self.told(point, self.dated)
+    }
+
+    /// The same beside the axis, where there is little room: what all steps have in common the window's own words say.
+    pub fn tick(&self, point: usize) -> String {
         let has_days = self.window.length().whole_hours() > 24;
-        match has_days {
-            true if self.step >= Grain::Day.seconds() => day(from),
-            true => format!("{} {clock}", day(from)),
-            false => clock,
-        }
+        self.told(point, if has_days { Dated::Day } else { Dated::Not })
+    }
+
+    fn told(&self, point: usize, dated: Dated) -> String {
+        let from = self.part(point).from;
+        if self.step >= Grain::Day.seconds() { dated.day(from) } else { dated.minute(from) }
     }
 
     /// Everything about a step, a line each, for a tooltip.

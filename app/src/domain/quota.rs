@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
+use super::numbers::{grouped, tenths};
+
 /// Longer waits are not worth a time of day: a bucket that refills so slowly is said never to be full.
 const FOREVER: f64 = 86_400.0 * 365.0;
 
@@ -47,23 +49,17 @@ pub fn terms(capacity: u32, refill_per_second: f64) -> String {
     let more = if refill_per_second <= 0.0 {
         "and no more after that".to_owned()
     } else if refill_per_second >= 1.0 {
-        match short(refill_per_second).as_str() {
+        match tenths(refill_per_second).as_str() {
             "1" => "one more each second".to_owned(),
             several => format!("{several} more each second"),
         }
     } else {
-        match short(1.0 / refill_per_second).as_str() {
+        match tenths(1.0 / refill_per_second).as_str() {
             "1" => "one more each second".to_owned(),
             several => format!("one more every {several} seconds"),
         }
     };
-    format!("{} at once, {more}", super::numbers::grouped(u64::from(capacity)))
-}
-
-/// With one decimal where there is one.
-fn short(n: f64) -> String {
-    let text = format!("{n:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    format!("{} at once, {more}", grouped(u64::from(capacity)))
 }
 
 #[cfg(test)]
@@ -99,5 +95,6 @@ mod tests {
                 "60 at once, and no more after that",
             ]
         );
+        assert_eq!(terms(1_000_000, 25_000.0), "1,000,000 at once, 25,000 more each second");
     }
 }

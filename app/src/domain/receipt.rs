@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::cache_miss::CacheMiss;
 use super::moment::{date, wait};
-use super::numbers::{count, grouped};
+use super::numbers::{count, grouped, tenths};
 use super::outcome::Outcome;
 use super::quota;
 use super::stage::Stage;
@@ -249,8 +249,7 @@ impl KeyTerms {
 
 /// Tokens, with one decimal where there is one; cut, not rounded, since 0.98 of a token is not enough for a request.
 fn tokens(n: f64) -> String {
-    let text = format!("{:.1}", ((n + 1e-9) * 10.0).floor() / 10.0);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    tenths(((n + 1e-9) * 10.0).floor() / 10.0)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use time::{Duration, OffsetDateTime, PrimitiveDateTime, macros::format_description};
 
+use super::moment::Dated;
 use super::window::{Window, WindowError, parse_span, parse_time};
 
 /// What the window picker offers: value in the URL, name on the screen.
@@ -42,6 +43,11 @@ impl Span {
             Span::Last(span) => Window::last(span, now),
             Span::Between(window) => window,
         }
+    }
+
+    /// With how much of a date its moments are told. `window` is what it was at the time of reading.
+    pub fn dated(self, window: Window) -> Dated {
+        Dated::of_window(window, !self.is_live())
     }
 
     /// Whether it moves, so that looking again is worth it.

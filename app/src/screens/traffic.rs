@@ -46,6 +46,7 @@ pub async fn read(site: &Site, span: Span, window: Window, partner: Option<i64>)
     };
     let (funnel, over_time, bands) =
         tokio::try_join!(funnel(&site.db, window, &of), over_time(&site.db, window, &of), bands)?;
+    let over_time = over_time.shown_in(span);
     Ok(Traffic { funnel, over_time, bands, gateway: site.gateway(), is_live: span.is_live() })
 }
 

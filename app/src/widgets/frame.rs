@@ -8,7 +8,6 @@ use super::field::Problem;
 use super::header::Header;
 use super::stills::Stills;
 use super::window_picker::WindowPicker;
-use crate::domain::numbers::window_words;
 use crate::domain::window::Window;
 use crate::islands::live::Live;
 use crate::session::Viewer;
@@ -35,6 +34,7 @@ pub fn Frame(
     children: Children,
 ) -> impl IntoView {
     let is_live = !is_still && !address.is_paused() && (window.is_none() || address.span().is_live());
+    let span = address.span();
     let wrong = window.and_then(|_| address.named_span().err());
     view! {
         <a class="skip" href="#content">"To the content"</a>
@@ -43,7 +43,7 @@ pub fn Frame(
             <div class="bar">
                 <h1 class="asked">
                     {if asks.is_empty() { title } else { asks }}
-                    {window.map(|window| view! { <span class="when">{window_words(window)}" UTC"</span> })}
+                    {window.map(|window| view! { <span class="when">{span.dated(window).window(window)}" UTC"</span> })}
                 </h1>
                 {window.map(|window| view! { <WindowPicker address=address.clone() shown=window kept_since=kept_since/> })}
             </div>

@@ -88,7 +88,7 @@ fn ticks(steps: &OverTime) -> impl IntoView + use<> {
     let last = steps.points.len() - 1;
     let mut points = vec![0, last / 2, last];
     points.dedup();
-    points.into_iter().map(|point| view! { <span>{steps.label(point)}</span> }).collect::<Vec<_>>()
+    points.into_iter().map(|point| view! { <span>{steps.tick(point)}</span> }).collect::<Vec<_>>()
 }
 
 /// Steps in which anything was timed, newest first.

@@ -3,6 +3,12 @@
 use leptos::prelude::*;
 
 use super::address::Address;
+use crate::domain::numbers::grouped;
+
+/// "Page 2 of 1,204"
+pub fn place(page: i64, last: i64) -> String {
+    format!("Page {} of {}", grouped(page.max(0) as u64), grouped(last.max(0) as u64))
+}
 
 /// Nothing, if all fits on one page.
 #[component]
@@ -24,7 +30,7 @@ pub fn Pager(
         view! {
             <nav class="pager" aria-label="Pages">
                 {link(page - 1, "← Before")}
-                <span>{format!("Page {page} of {last}")}</span>
+                <span>{place(page, last)}</span>
                 {link(page + 1, "Next →")}
             </nav>
         }

@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use super::address::Address;
 use super::headline::Said;
 use super::request_filter::RequestFilter;
-use crate::domain::numbers::{clock, count, day, duration};
+use crate::domain::moment::{Dated, clock_to_the_millisecond};
+use crate::domain::numbers::{count, duration};
 use crate::requests::asked::Asked;
 use crate::requests::{Choices, Logged, Page};
 
@@ -24,14 +25,14 @@ pub fn RequestList(
     let older = older.map(|place| address.with("live", Some("off")).with("before", Some(&place)).href());
     let newest = asked.before.is_some().then(|| address.with("before", None).with("live", None).href());
     let no_rows = rows.is_empty();
-    let has_days = window.from.date() != (window.to - time::Duration::SECOND).date();
+    let dated = address.span().dated(window);
     view! {
         <Said text=sentence/>
         {kept_since.map(|since| view! {
-            <p class="hint">{format!("Single requests are kept from {} on. What came before is counted in the books, and no longer listed.", day(since))}</p>
+            <p class="hint">{format!("Single requests are kept from {} on. What came before is counted in the books, and no longer listed.", dated.max(Dated::Day).enough(since, window.to).day(since))}</p>
         })}
         <RequestFilter asked=asked choices=choices address=address/>
-        {(!no_rows).then(|| view! { <RequestTable rows=rows is_ops=is_ops has_days=has_days/> })}
+        {(!no_rows).then(|| view! { <RequestTable rows=rows is_ops=is_ops dated=dated/> })}
         <nav class="pages" aria-label="Pages">
             {newest.map(|href| view! { <a href=href>"← Newest"</a> })}
             {older.map(|href| view! { <a href=href rel="next">"Older →"</a> })}
@@ -56,8 +57,8 @@ fn sentence(asked: &Asked, found: Option<u64>, is_empty: bool) -> String {
 pub fn RequestTable(
     rows: Vec<Logged>,
     is_ops: bool,
-    /// Whether rows may be of different days.
-    has_days: bool,
+    /// With how much of a date.
+    dated: Dated,
 ) -> impl IntoView {
     view! {
         <table class="list requests" role="table">
@@ -72,20 +73,20 @@ pub fn RequestTable(
                 </tr>
             </thead>
             <tbody role="rowgroup">
-                {rows.into_iter().map(|row| line(row, is_ops, has_days)).collect::<Vec<_>>()}
+                {rows.into_iter().map(|row| line(row, is_ops, dated)).collect::<Vec<_>>()}
             </tbody>
         </table>
     }
 }
 
-fn line(row: Logged, is_ops: bool, has_days: bool) -> impl IntoView {
+fn line(row: Logged, is_ops: bool, dated: Dated) -> impl IntoView {
     let whose = if is_ops { row.partner } else { row.key };
     let status = if row.status == 0 { "–".to_owned() } else { row.status.to_string() };
     view! {
         <tr role="row" id=format!("r-{}", row.id) class=format!("stage-{}", row.stage.name())>
             <td role="cell" class="at">
                 <a href=format!("/r/{}", row.id)>
-                    {has_days.then(|| view! { <span class="day">{day(row.at)}" "</span> })}{clock(row.at)}
+                    {(dated > Dated::Not).then(|| view! { <span class="day">{dated.day(row.at)}", "</span> })}{clock_to_the_millisecond(row.at)}
                 </a>
             </td>
             <td role="cell" class="what"><span class="method">{row.method}</span>" "<code>{row.path}</code></td>

@@ -120,13 +120,13 @@ fn ticks(traffic: &OverTime, size: Size) -> impl IntoView + use<> {
     let dy = if size == Size::Whole { "-22" } else { "-8" };
     let last = traffic.points.len() - 1;
     let middle = last / 2;
-    let mut ticks = vec![("start", 0.0, traffic.label(0))];
+    let mut ticks = vec![("start", 0.0, traffic.tick(0))];
     if last > 3 {
         let (from, _) = traffic.whole(middle);
-        ticks.push(("middle", x(traffic, from), traffic.label(middle)));
+        ticks.push(("middle", x(traffic, from), traffic.tick(middle)));
     }
     if last > 0 {
-        ticks.push(("end", 1.0, traffic.label(last)));
+        ticks.push(("end", 1.0, traffic.tick(last)));
     }
     let tick = |(class, at, text): (&'static str, f64, String)| {
         view! { <text class=class x=percent(at) y="100%" dy=dy>{text}</text> }

@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 pub use super::habit::Habit;
 pub use super::tally::{Compared, Ended, Tally};
 use crate::domain::cache_miss::CacheMiss;
+use crate::domain::moment::Dated;
 use crate::domain::span::Span;
 use crate::domain::window::Window;
 
@@ -23,6 +24,8 @@ pub struct Evidence {
     pub window: Window,
     /// How links name the window. `read` freezes it; a screen whose window moves with the clock says so here.
     pub span: Span,
+    /// With how much of a date moments are told at least.
+    pub dated: Dated,
     /// The window's end, or the present if that comes first.
     pub until: OffsetDateTime,
     /// All requests, those without a route too.
@@ -136,6 +139,7 @@ impl Evidence {
             who,
             window,
             span: Span::Between(window),
+            dated: Dated::of_window(window, false),
             until: until.min(window.to),
             all: Compared::default(),
             routes: Vec::new(),
@@ -147,6 +151,27 @@ impl Evidence {
         }
     }
 
+    /// For a page with this span: its links name the window as it does, and a still tells the year.
+    pub fn shown_in(self, span: Span) -> Evidence {
+        Evidence { span, dated: span.dated(self.window), ..self }
+    }
+
+    /// "14:02:11", with as much of its date as the window asks for, or as it takes.
+    pub fn second(&self, at: OffsetDateTime) -> String {
+        self.dated.enough(at, self.until).second(at)
+    }
+
+    /// "14:02"
+    pub fn minute(&self, at: OffsetDateTime) -> String {
+        self.dated.enough(at, self.until).minute(at)
+    }
+
+    /// "since 14:20", "from 14:20 to 14:35"
+    pub fn stretch(&self, from: OffsetDateTime, to: Option<OffsetDateTime>, by_day: bool) -> String {
+        let dated = self.dated.enough(from, self.until).enough(to.unwrap_or(from), self.until);
+        dated.stretch(from, to, by_day)
+    }
+
     /// What the routes to an upstream got.
     pub fn asked_of(&self, upstream: &str) -> Compared<Tally> {
         let mut sum = Compared::<Tally>::default();
@@ -155,5 +180,29 @@ impl Evidence {
             sum.before.merge(&route.tally.before);
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Duration;
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn moments_of_a_long_window_have_their_day_and_those_of_a_still_their_year() {
+        let now = datetime!(2026-11-29 14:50:30 UTC);
+        let at = datetime!(2026-11-29 14:02:11 UTC);
+        let last = |length| {
+            let span = Span::Last(length);
+            Evidence::new(Who::Ops, span.window(now), now).shown_in(span)
+        };
+        assert_eq!(last(Duration::HOUR).second(at), "14:02:11");
+        assert_eq!(last(Duration::WEEK).second(at), "29 November, 14:02:11");
+        assert_eq!(last(Duration::WEEK).stretch(at, None, false), "since 29 November, 14:02");
+        let hour = last(Duration::HOUR);
+        let still = Span::Between(hour.window);
+        assert_eq!(hour.shown_in(still).minute(at), "29 November 2026, 14:02");
     }
 }

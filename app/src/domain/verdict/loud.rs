@@ -7,7 +7,7 @@ use time::Duration;
 
 use super::evidence::{Compared, Evidence, Suspect, Tally};
 use super::sentence::Sentence;
-use super::words::{before, count, grouped, minute, share, times};
+use super::words::{before, count, grouped, share, times};
 use super::{Found, Rule, Tone, Verdict, door, link};
 
 /// Fewer early retries accuse nobody.
@@ -227,7 +227,7 @@ fn is_first_attempts(evidence: &Evidence) -> bool {
 /// " until 14:35", if it is over.
 fn until(evidence: &Evidence, partner: &Suspect) -> String {
     let over = partner.until.filter(|_| is_over(evidence, partner));
-    over.map_or(String::new(), |until| format!(" until {}", minute(until, evidence.until)))
+    over.map_or(String::new(), |until| format!(" until {}", evidence.minute(until)))
 }
 
 /// "4,120 of its 4,400 refusals came before the `Retry-After` it was given"

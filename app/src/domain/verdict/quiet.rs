@@ -3,7 +3,7 @@
 
 use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
-use super::words::{count, grouped, second, were};
+use super::words::{count, grouped, were};
 use super::{Found, Rule, Tone, Verdict, link, upstream};
 
 /// An outage that is over and held back fewer is not worth a word.
@@ -33,23 +33,19 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let (tone, sentence) = match outage.until {
         None if outage.held > 0 => {
             let nothing = if outage.was_probed { "nothing but probes" } else { "nothing" };
-            let since = second(outage.since, evidence.until);
+            let since = evidence.second(outage.since);
             let sentence = sentence.say(format!(" got {nothing} since {since} because its breaker is open"));
             let sentence = match outage.times {
                 0 | 1 => sentence.say(format!(" ({}); ", outage.reason)),
                 times => sentence
-                    .say(format!(
-                        " ({}); since {} it opened ",
-                        outage.reason,
-                        second(outage.first, evidence.until)
-                    ))
+                    .say(format!(" ({}); since {} it opened ", outage.reason, evidence.second(outage.first)))
                     .number(count(times, "time"))
                     .say(", and "),
             };
             (Tone::Alarm, sentence.then(held(evidence, outage)).say("."))
         }
         None if evidence.asked_of(&upstream.name).now.arrived > 0 => {
-            let since = second(outage.since, evidence.until);
+            let since = evidence.second(outage.since);
             let sentence = sentence.say(format!(
                 " has been shut off since {since} by its breaker ({}); nobody was held back yet.",
                 outage.reason
@@ -58,7 +54,7 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         }
         // Was its door shut, or did it fail? Where there is more to say about the latter, that says it.
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
-            let (since, until) = (second(outage.first, evidence.until), second(until, evidence.until));
+            let (since, until) = (evidence.second(outage.first), evidence.second(until));
             let sentence = match outage.times {
                 0 | 1 => {
                     sentence.say(format!(" got nothing from {since} to {until} because its breaker was open"))
@@ -93,7 +89,7 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let outage = upstream.outage.as_ref()?;
     let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
     let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
-    let second = |at| second(at, evidence.until);
+    let second = |at| evidence.second(at);
     let again = if outage.times > 1 { ", again and again" } else { "" };
     let (tone, when, is) = match outage.until {
         None if outage.held > 0 => {

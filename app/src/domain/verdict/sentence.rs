@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::numbers::grouped;
+
 /// A piece of a sentence. Put together without anything in between they read as prose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -55,7 +57,7 @@ impl Sentence {
             };
             self = self.name(*name);
         }
-        if more > 0 { self.say(format!(" and {more} more")) } else { self }
+        if more > 0 { self.say(format!(" and {} more", grouped(more as u64))) } else { self }
     }
 
     /// Plain text, names between backticks.

@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::evidence::{Evidence, Slot, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
-use super::words::{self, count, grouped, share, were};
+use super::words::{count, grouped, share, were};
 use super::{Found, Rule, Tone, Verdict, link, quiet};
 
 /// Per cent of requests that may fail before there is anything to say.
@@ -35,7 +35,7 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
         return None;
     }
     let end = stretch.is_over.then_some(stretch.to);
-    let when = words::stretch(stretch.from, end, stretch.by_day, evidence.until);
+    let when = evidence.stretch(stretch.from, end, stretch.by_day);
     let (tone, sentence) = match evidence.who {
         Who::Ops => {
             let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, "it", &when));

@@ -1,6 +1,6 @@
 //! Numbers and times in the middle of a sentence.
 
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use super::evidence::Compared;
 pub use crate::domain::numbers::{count, grouped, were};
@@ -40,49 +40,6 @@ pub fn before(length: Duration) -> String {
     }
 }
 
-/// "14:02:11", with its day if that is not the day of `seen`.
-pub fn second(at: OffsetDateTime, seen: OffsetDateTime) -> String {
-    let (hour, minute, second) = at.time().as_hms();
-    format!("{}{hour:02}:{minute:02}:{second:02}", day_unless(at, seen))
-}
-
-/// "14:35", with its day if that is not the day of `seen`.
-pub fn minute(at: OffsetDateTime, seen: OffsetDateTime) -> String {
-    let (hour, minute, _) = at.time().as_hms();
-    format!("{}{hour:02}:{minute:02}", day_unless(at, seen))
-}
-
-/// "since 14:20", "from 14:20 to 14:35"; with days if one of them is not the day of `seen`, and nothing but days for what
-/// is known by day.
-pub fn stretch(
-    from: OffsetDateTime,
-    to: Option<OffsetDateTime>,
-    by_day: bool,
-    seen: OffsetDateTime,
-) -> String {
-    let is_of_today = |at: OffsetDateTime| at.date() == seen.date();
-    let words = |at: OffsetDateTime, with_day: bool| {
-        let (hour, minute, _) = at.time().as_hms();
-        let day = format!("{} {}", at.day(), at.month());
-        match (by_day, with_day) {
-            (true, _) => day,
-            (false, true) => format!("{day}, {hour:02}:{minute:02}"),
-            (false, false) => format!("{hour:02}:{minute:02}"),
-        }
-    };
-    let with_day = !is_of_today(from) || to.is_some_and(|to| !is_of_today(to));
-    match to {
-        None => format!("since {}", words(from, with_day)),
-        // The end of a day is named by that day.
-        Some(to) if by_day => format!("from {} to {}", words(from, true), words(to - Duration::SECOND, true)),
-        Some(to) => format!("from {} to {}", words(from, with_day), words(to, with_day)),
-    }
-}
-
-fn day_unless(at: OffsetDateTime, seen: OffsetDateTime) -> String {
-    if at.date() == seen.date() { String::new() } else { format!("{} {}, ", at.day(), at.month()) }
-}
-
 /// "3 days ago": of the largest unit of which there are at least two, rounded down.
 pub fn ago(age: Duration) -> String {
     let seconds = age.whole_seconds().max(0);
@@ -120,8 +77,6 @@ pub fn lasting(us: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use time::macros::datetime;
-
     use super::*;
 
     #[test]
@@ -157,27 +112,6 @@ mod tests {
                 "the 61 minutes before"
             ]
         );
-    }
-
-    #[test]
-    fn a_time_of_another_day_says_so() {
-        let (at, seen) = (datetime!(2026-11-29 14:02:11 UTC), datetime!(2026-11-29 23:59 UTC));
-        assert_eq!(second(at, seen), "14:02:11");
-        assert_eq!(second(at, seen + Duration::MINUTE), "29 November, 14:02:11");
-    }
-
-    #[test]
-    fn a_stretch_names_its_days_where_they_are_not_today() {
-        let (from, to) = (datetime!(2026-11-29 14:20 UTC), datetime!(2026-11-29 14:35 UTC));
-        assert_eq!(stretch(from, None, false, to), "since 14:20");
-        assert_eq!(stretch(from, Some(to), false, to), "from 14:20 to 14:35");
-        let tomorrow = datetime!(2026-11-30 00:00 UTC);
-        assert_eq!(stretch(from, None, false, tomorrow), "since 29 November, 14:20");
-        let both = "from 29 November, 14:20 to 30 November, 00:00";
-        assert_eq!(stretch(from, Some(tomorrow), false, tomorrow), both);
-        let day = datetime!(2026-11-28 00:00 UTC);
-        assert_eq!(stretch(day, None, true, tomorrow), "since 28 November");
-        assert_eq!(stretch(day, Some(tomorrow), true, tomorrow), "from 28 November to 29 November");
     }
 
     #[test]

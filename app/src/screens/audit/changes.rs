@@ -7,7 +7,7 @@ use time::format_description::well_known::Rfc3339;
 
 use super::api::Changes;
 use crate::changes::{Change, What};
-use crate::domain::moment::{clock, date};
+use crate::domain::moment::Dated;
 use crate::widgets::address::Address;
 use crate::widgets::table::Table;
 
@@ -55,7 +55,7 @@ fn row(change: Change) -> impl IntoView {
         .collect();
     view! {
         <tr id=format!("change-{id}")>
-            <td data-label="When">{date(at)}" "{clock(at)}</td>
+            <td data-label="When">{Dated::Year.second(at)}</td>
             <td data-label="Who">{who}</td>
             <th scope="row">
                 <span class="soft">{what}" "</span>{name}
@@ -93,7 +93,7 @@ fn words(value: &Value) -> String {
     match value {
         Value::Null => "unset".into(),
         Value::String(text) => match OffsetDateTime::parse(text, &Rfc3339) {
-            Ok(at) => format!("{} {}", date(at), clock(at)),
+            Ok(at) => Dated::Year.second(at),
             Err(_) => text.clone(),
         },
         Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(", "),
@@ -121,7 +121,7 @@ mod tests {
         let ends = json!({ "expires": "2026-12-05T09:15:28.192356Z" });
         assert_eq!(
             fields(None, Some(&ends)),
-            [("expires".into(), None, "5 December 2026 09:15:28".to_owned())]
+            [("expires".into(), None, "5 December 2026, 09:15:28".to_owned())]
         );
         let fresh = json!({ "capacity": 9, "routes": null });
         assert_eq!(fields(None, Some(&fresh)), [("capacity".into(), None, "9".to_owned())]);

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::api::{Differs, Ledger, Recount};
 use crate::books::audit::{Life, NodeState};
-use crate::domain::moment::{ago, clock};
+use crate::domain::moment::{Dated, ago};
 use crate::domain::numbers::{count, grouped};
 use crate::widgets::address::Address;
 use crate::widgets::headline::Said;
@@ -118,10 +118,13 @@ fn differences(differences: &[Differs]) -> impl IntoView + use<> {
     let rows: Vec<_> = differences
         .iter()
         .map(|difference| {
-            let counts = difference.counts.iter().map(|(who, count)| format!("{who} {count}"));
+            let counts = difference
+                .counts
+                .iter()
+                .map(|(who, count)| format!("{who} {}", grouped((*count).max(0) as u64)));
             view! {
                 <tr>
-                    <th scope="row">{format!("{} {}", difference.at.date(), clock(difference.at))}</th>
+                    <th scope="row">{Dated::Year.second(difference.at)}</th>
                     <td data-label="Length">{difference.grain.clone()}</td>
                     <td data-label="Node">{difference.host.clone()}</td>
                     <td data-label="Of">{difference.of.clone()}</td>

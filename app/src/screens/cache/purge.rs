@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use time::OffsetDateTime;
 
-use crate::domain::numbers::moment;
+use crate::domain::moment::Dated;
 use crate::domain::purge::Purge;
 use crate::posted::Draft;
 use crate::widgets::field::Problem;
@@ -41,7 +41,7 @@ fn row(purge: &Purge, now: OffsetDateTime) -> impl IntoView + use<> {
     let words = KINDS.iter().find(|(kind, _)| *kind == purge.target.kind()).map_or("", |(_, words)| *words);
     view! {
         <tr id=format!("purge-{}", purge.seq)>
-            <td>{moment(purge.at, now)}</td>
+            <td>{Dated::of(purge.at, now).second(purge.at)}</td>
             <td>{words}" "<code>{purge.target.text().to_owned()}</code></td>
             <td>{purge.by.clone()}</td>
         </tr>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::api::{Made, Offer, create_key, key_offer};
 use super::made::Reveal;
-use crate::domain::numbers::count;
+use crate::domain::numbers::{count, grouped};
 use crate::error::Error;
 use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
@@ -48,8 +48,11 @@ async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
 #[component]
 fn Form(offer: Offer, draft: Draft) -> impl IntoView {
     let Offer { plan, allowance, routes } = offer;
-    let count =
-        format!("In use: {} of {}, by plan {plan}.", allowance.used, count(allowance.max as u64, "key"));
+    let count = format!(
+        "In use: {} of {}, by plan {plan}.",
+        grouped(allowance.used as u64),
+        count(allowance.max as u64, "key")
+    );
     if allowance.is_spent() {
         return view! {
             <h2 id="sheet-title">"No more keys"</h2>

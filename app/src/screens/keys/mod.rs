@@ -12,7 +12,7 @@ use self::api::{KeyList, partner_keys};
 use crate::domain::api_key::{ApiKey, KeyState};
 use crate::domain::key_use::KeyUse;
 use crate::domain::moment::{date, expiry, until};
-use crate::domain::numbers::count;
+use crate::domain::numbers::{count, grouped};
 use crate::domain::stage::Stage;
 use crate::islands::sheet::Sheets;
 use crate::keys::PAGE;
@@ -20,6 +20,7 @@ use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::ends::Sparkline;
 use crate::widgets::headline::Said;
+use crate::widgets::pager::place;
 use crate::widgets::table::Table;
 
 #[component]
@@ -35,12 +36,13 @@ pub fn Keys() -> impl IntoView {
 #[component]
 fn List(list: KeyList, page: i64, address: Address) -> impl IntoView {
     let KeyList { keys, total, allowance, now } = list;
+    let max = count(allowance.max as u64, "key");
     let said = match (allowance.used, allowance.is_spent()) {
         (0, _) if total == 0 => "You have no key yet.".to_owned(),
         (1, true) => "The one key of your plan is in use.".to_owned(),
-        (used, true) => format!("All {used} keys of your plan are in use."),
-        (1, false) => format!("1 of {} keys is in use.", allowance.max),
-        (used, false) => format!("{used} of {} are in use.", count(allowance.max as u64, "key")),
+        (_, true) => format!("All {max} of your plan are in use."),
+        (1, false) => format!("1 of {max} is in use."),
+        (used, false) => format!("{} of {max} are in use.", grouped(used as u64)),
     };
     let columns = vec![
         ("", "Name"),
@@ -129,7 +131,7 @@ fn pager(address: &Address, page: i64, pages: i64) -> impl IntoView + use<> {
     };
     view! {
         <nav class="pager" aria-label="Pages">
-            {link(page - 1, "Newer")}<span>{format!("Page {page} of {pages}")}</span>{link(page + 1, "Older")}
+            {link(page - 1, "Newer")}<span>{place(page, pages)}</span>{link(page + 1, "Older")}
         </nav>
     }
 }

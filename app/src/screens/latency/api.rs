@@ -28,13 +28,17 @@ pub async fn ops_latency(
     span: String,
     #[server(default)] route: Option<String>,
 ) -> Result<LatencyShown, Error> {
+    use crate::domain::span::Span;
+    use crate::domain::window::WindowError;
+
     crate::error::answer(async {
         crate::session::require_ops().await?;
         let site = crate::site::Site::current()?;
-        let window = crate::over_time::window(&span, site.now().await?)?;
+        let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
+        let window = span.window(site.now().await?);
         let routes = crate::latency::by_route(&site.db, window).await?;
         let (steps, histograms) = crate::latency::over_time(&site.db, window, route.as_deref()).await?;
-        Ok(LatencyShown { window, route, routes, steps, histograms })
+        Ok(LatencyShown { window, route, routes, steps: steps.shown_in(span), histograms })
     })
     .await
 }

@@ -39,16 +39,14 @@ pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
         let window = span.window(site.now().await?);
         let before = Window { from: window.from - window.length(), to: window.from };
         let everybody = Filter::default();
-        let (mut evidence, traffic, before, partners, upstreams) = tokio::try_join!(
+        let (evidence, traffic, before, partners, upstreams) = tokio::try_join!(
             evidence::read(&site.db, window, Who::Ops),
             screens::traffic::read(&site, span, window, None),
             funnel(&site.db, before, &everybody),
             most_refused(&site.db, window, PARTNERS),
             upstreams(&site.db, window),
         )?;
-        // Links move on with the clock as the page does.
-        evidence.span = span;
-        let (verdicts, before) = (verdicts(&evidence), Ends::of(&before));
+        let (verdicts, before) = (verdicts(&evidence.shown_in(span)), Ends::of(&before));
         Ok(Overview { traffic, verdicts, before, partners, upstreams })
     })
     .await

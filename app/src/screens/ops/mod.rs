@@ -32,14 +32,14 @@ pub fn Ops() -> impl IntoView {
 #[component]
 fn Everything(overview: Overview, address: Address) -> impl IntoView {
     let Overview { traffic, verdicts, before, partners, upstreams } = overview;
-    let now = Ends::of(&traffic.funnel);
+    let (now, window) = (Ends::of(&traffic.funnel), traffic.funnel.window());
     let list = address.elsewhere("/ops/requests");
     view! {
         <TrafficView traffic=traffic verdicts=verdicts requests=list>
             <Partners partners=partners address=address.clone()/>
             <section class="two">
                 <Before now=now before=before/>
-                <Upstreams upstreams=upstreams address=address/>
+                <Upstreams upstreams=upstreams window=window address=address/>
             </section>
         </TrafficView>
     }

@@ -1,16 +1,26 @@
 //! How each upstream is: its door now, and its answers in the window.
 
 use leptos::prelude::*;
+use time::OffsetDateTime;
 
 use crate::books::UpstreamHealth;
 use crate::domain::numbers::{grouped, percent};
+use crate::domain::window::Window;
 use crate::widgets::address::Address;
 use crate::widgets::table::Table;
 
 #[component]
-pub fn Upstreams(upstreams: Vec<UpstreamHealth>, address: Address) -> impl IntoView {
+pub fn Upstreams(upstreams: Vec<UpstreamHealth>, window: Window, address: Address) -> impl IntoView {
     let all = address.elsewhere("/ops/upstreams").href();
-    let rows: Vec<_> = upstreams.into_iter().map(row).collect();
+    let dated = address.span().dated(window);
+    let since = |at: OffsetDateTime| format!(" since {}", dated.enough(at, window.to).second(at));
+    let rows: Vec<_> = upstreams
+        .into_iter()
+        .map(|upstream| {
+            let since = upstream.shut_since.map(since);
+            row(upstream, since)
+        })
+        .collect();
     let columns = vec![("", "Upstream"), ("", "Door"), ("r", "Reached"), ("r", "5xx"), ("r", "Held back")];
     let none = view! { <p class="hint">"No upstream yet: declare one in a file for "<code>"toll apply"</code>"."</p> };
     view! {
@@ -21,17 +31,13 @@ pub fn Upstreams(upstreams: Vec<UpstreamHealth>, address: Address) -> impl IntoV
     }
 }
 
-fn row(upstream: UpstreamHealth) -> impl IntoView {
-    let UpstreamHealth { name, state, shut_since, reached, failed, silent, held, unsent } = upstream;
+fn row(upstream: UpstreamHealth, since: Option<String>) -> impl IntoView {
+    let UpstreamHealth { name, state, reached, failed, silent, held, unsent, .. } = upstream;
     let (class, word) = match state.as_str() {
         "closed" => ("tag", "open to all"),
         "half_open" => ("tag warn", "probing"),
         _ => ("tag bad", "shut"),
     };
-    let since = shut_since.map(|at| {
-        let (hour, minute, second) = at.time().as_hms();
-        format!(" since {hour:02}:{minute:02}:{second:02}")
-    });
     let (reached, failed) = (reached.max(0) as u64, failed.max(0) as u64);
     let share = if reached == 0 { "–".to_owned() } else { percent(failed, reached) };
     // One in twenty is worth a colour.

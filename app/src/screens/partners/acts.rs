@@ -75,7 +75,7 @@ pub fn PlanAndDoor(partner: Partner, quota: Option<Quota>, plans: Vec<Plan>) -> 
 #[component]
 pub fn Keys(keys: Vec<ApiKey>, slug: String, now: OffsetDateTime) -> impl IntoView {
     let count = keys.iter().filter(|key| key.state.is_honoured()).count();
-    let said = format!("{count} in use");
+    let said = format!("{} in use", grouped(count as u64));
     let rows: Vec<_> = keys.into_iter().map(|key| row(key, &slug, now)).collect();
     let columns = vec![
         ("", "Name"),

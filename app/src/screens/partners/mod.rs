@@ -91,7 +91,7 @@ fn sentence(shown: &[Listed], total: u64, search: &str) -> String {
         return "There is no partner yet.".into();
     }
     if shown.len() as u64 != total {
-        return format!("{}, {} on this page.", count(total, "partner"), shown.len());
+        return format!("{}, {} on this page.", count(total, "partner"), grouped(shown.len() as u64));
     }
     let called = shown.iter().filter(|listed| listed.ends.arrived() > 0).count() as u64;
     let worst = shown.iter().max_by_key(|listed| listed.ends.refused()).filter(|l| l.ends.refused() > 0);

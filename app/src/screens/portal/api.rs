@@ -49,7 +49,7 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
         let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
         let window = span.window(site.now().await?);
         let of = Filter { partner: Some(partner), route: None };
-        let (mut evidence, funnel, over_time, bands, routes, quota, access) = tokio::try_join!(
+        let (evidence, funnel, over_time, bands, routes, quota, access) = tokio::try_join!(
             evidence::read(&site.db, window, Who::Partner(partner)),
             funnel(&site.db, window, &of),
             over_time(&site.db, window, &of),
@@ -58,12 +58,10 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
             quota_now(&site.db, partner),
             access(&site.db, partner),
         )?;
-        // Links move on with the clock as the page does.
-        evidence.span = span;
         Ok(Overview {
-            verdicts: verdicts(&evidence),
+            verdicts: verdicts(&evidence.shown_in(span)),
             funnel,
-            over_time,
+            over_time: over_time.shown_in(span),
             bands,
             routes,
             quota: quota.ok_or(Error::NotFound)?,

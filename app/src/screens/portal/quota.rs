@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::moment::{clock, until};
+use crate::domain::moment::{Dated, until};
 use crate::domain::numbers::{count, grouped};
 use crate::domain::quota::Quota;
 
@@ -11,7 +11,10 @@ pub fn QuotaNow(quota: Quota) -> impl IntoView {
     let (left, capacity) = (quota.left(), u64::from(quota.capacity));
     let share = (quota.level / f64::from(quota.capacity.max(1)) * 100.0).clamp(0.0, 100.0);
     let when = match quota.full_at() {
-        Some(at) => format!("Full again {}, at {} UTC.", until(at, quota.now), clock(at)),
+        Some(at) => {
+            let clock = Dated::of(at, quota.now).second(at);
+            format!("Full again {}, at {clock} UTC.", until(at, quota.now))
+        }
         None if quota.is_full() => "Full.".to_owned(),
         None => "It does not refill.".to_owned(),
     };

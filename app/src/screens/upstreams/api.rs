@@ -37,13 +37,16 @@ pub async fn ops_upstreams(span: String) -> Result<Doors, Error> {
     use std::collections::BTreeMap;
 
     use crate::breakers;
+    use crate::domain::span::Span;
+    use crate::domain::window::WindowError;
     use crate::over_time::by_upstream;
 
     crate::error::answer(async {
         crate::session::require_ops().await?;
         let site = crate::site::Site::current()?;
         let now = site.now().await?;
-        let window = crate::over_time::window(&span, now)?;
+        let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
+        let window = span.window(now);
         let outages = breakers::outages(&site.db, window, None).await?;
         let mut bands: BTreeMap<String, Vec<Band>> = BTreeMap::new();
         for band in breakers::drawn(&outages, window) {
@@ -51,7 +54,7 @@ pub async fn ops_upstreams(span: String) -> Result<Doors, Error> {
         }
         let mut traffic = by_upstream(&site.db, window).await?;
         let upstreams = breakers::upstreams(&site.db).await?.into_iter().map(|upstream| Door {
-            traffic: traffic.of(upstream.id),
+            traffic: traffic.of(upstream.id).shown_in(span),
             bands: bands.remove(&upstream.name).unwrap_or_default(),
             upstream,
         });

@@ -5,7 +5,8 @@ use time::OffsetDateTime;
 
 use super::api::{Door, HOLDS};
 use crate::breakers::{Target, Upstream};
-use crate::domain::numbers::{count, duration, list, moment, span_words};
+use crate::domain::moment::Dated;
+use crate::domain::numbers::{count, duration, grouped, list, span_words};
 use crate::islands::chart::data::Size;
 use crate::widgets::address::Address;
 use crate::widgets::traffic_chart::TrafficChart;
@@ -42,12 +43,14 @@ pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl I
 /// Class, and words.
 fn state(upstream: &Upstream, now: OffsetDateTime) -> (&'static str, String) {
     match (upstream.state.as_str(), upstream.due_at) {
-        ("open", Some(due)) if due > now => ("shut", format!("Shut; tried again at {}", moment(due, now))),
+        ("open", Some(due)) if due > now => {
+            ("shut", format!("Shut; tried again at {}", Dated::of(due, now).second(due)))
+        }
         ("open", _) => ("shut", "Shut; the next request finds out whether it is back".into()),
         ("half_open", _) => ("shut", "Shut; one request is finding out whether it is back".into()),
         _ if upstream.failures > 0 => {
             let allowed = count(upstream.breaker_failures as u64, "failure");
-            ("open", format!("Open, after {} of {allowed}", upstream.failures))
+            ("open", format!("Open, after {} of {allowed}", grouped(upstream.failures as u64)))
         }
         _ => ("open", "Open".into()),
     }
@@ -84,16 +87,21 @@ fn facts(upstream: &Upstream, now: OffsetDateTime) -> impl IntoView + use<> {
 }
 
 fn health(target: &Target, is_checked: bool, now: OffsetDateTime) -> (&'static str, String) {
-    let since =
-        target.failing_since.map(|since| format!(" since {}", moment(since, now))).unwrap_or_default();
+    let since = target.failing_since.map(|at| format!(" since {}", Dated::of(at, now).second(at)));
+    let since = since.unwrap_or_default();
     match (target.well, target.failing) {
         _ if !is_checked => ("soft", "no health check".into()),
         (0, 0) => ("soft", "not checked yet".into()),
         (_, 0) => ("well", "well".into()),
         (0, _) => ("ill", format!("fails its health check{since}")),
-        (well, failing) => {
-            ("ill", format!("fails the health check of {failing} of {} nodes{since}", well + failing))
-        }
+        (well, failing) => (
+            "ill",
+            format!(
+                "fails the health check of {} of {}{since}",
+                grouped(failing as u64),
+                count((well + failing) as u64, "node")
+            ),
+        ),
     }
 }
 

@@ -6,9 +6,11 @@ use time::OffsetDateTime;
 
 use super::api::Door;
 use crate::breakers::Held;
-use crate::domain::numbers::{count, list, moment, were};
+use crate::domain::moment::Dated;
+use crate::domain::numbers::{count, list, were};
 
-pub fn headline(doors: &[Door], held: &[Held], now: OffsetDateTime) -> String {
+/// `dated` is how much of a date the page tells at least.
+pub fn headline(doors: &[Door], held: &[Held], dated: Dated, now: OffsetDateTime) -> String {
     if doors.is_empty() {
         return "There is no upstream yet.".into();
     }
@@ -20,7 +22,7 @@ pub fn headline(doors: &[Door], held: &[Held], now: OffsetDateTime) -> String {
         }
         [one] => {
             let outage = &one.outage;
-            let since = moment(outage.from, now);
+            let since = dated.enough(outage.from, now).second(outage.from);
             format!(
                 "{}’s door has been shut since {since}: {}. {}",
                 outage.upstream,
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn a_shut_door_says_since_when_and_why_and_who_stands_before_it() {
         assert_eq!(
-            headline(&[door()], &[held(None, &[("acme", 310), ("globex", 2)])], NOW),
+            headline(&[door()], &[held(None, &[("acme", 310), ("globex", 2)])], Dated::Not, NOW),
             "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
              312 requests of 2 partners were held back."
         );
@@ -131,10 +133,13 @@ mod tests {
 
     #[test]
     fn open_doors_say_whether_any_was_shut() {
-        assert_eq!(headline(&[], &[], NOW), "There is no upstream yet.");
-        assert_eq!(headline(&[door()], &[], NOW), "The door is open, and none was shut in this window.");
+        assert_eq!(headline(&[], &[], Dated::Not, NOW), "There is no upstream yet.");
         assert_eq!(
-            headline(&[door(), door()], &[held(Some(NOW), &[("", 3)])], NOW),
+            headline(&[door()], &[], Dated::Not, NOW),
+            "The door is open, and none was shut in this window."
+        );
+        assert_eq!(
+            headline(&[door(), door()], &[held(Some(NOW), &[("", 3)])], Dated::Not, NOW),
             "All doors are open; billing’s was shut once in this window. 3 requests were held back."
         );
     }

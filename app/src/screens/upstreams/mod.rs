@@ -30,7 +30,8 @@ pub fn Upstreams() -> impl IntoView {
         Ok((Some(doors.window), doors))
     };
     Screen::new("Upstreams", "/ops/upstreams").asks("Which doors are shut?").show(fetch, move |doors, _| {
-        let Doors { now, mut upstreams, mut held, .. } = doors;
+        let Doors { window, now, mut upstreams, mut held } = doors;
+        let dated = address.span().dated(window);
         // A link may be about one of them.
         let one = address.get("upstream").map(str::to_owned);
         if let Some(name) = &one {
@@ -39,7 +40,7 @@ pub fn Upstreams() -> impl IntoView {
         }
         let all = one.map(|_| address.with("upstream", None).href());
         let requests = address.elsewhere("/ops/requests");
-        let sentence = headline(&upstreams, &held, now);
+        let sentence = headline(&upstreams, &held, dated, now);
         let is_empty = upstreams.is_empty();
         let sections: Vec<_> = upstreams
             .into_iter()
@@ -51,7 +52,7 @@ pub fn Upstreams() -> impl IntoView {
             {all.map(|href| view! { <p class="hint"><a href=href>"All upstreams"</a></p> })}
             {is_empty.then(|| view! { <p class="empty">"An upstream is declared in the file that `toll apply` reads, or under Routes."</p> })}
             {sections}
-            <Outages held=held requests=requests/>
+            <Outages held=held dated=dated requests=requests/>
         }
         .into_any()
     })

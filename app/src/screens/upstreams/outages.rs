@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::breakers::Held;
-use crate::domain::numbers::{count, grouped, moment, span_words};
+use crate::domain::moment::Dated;
+use crate::domain::numbers::{count, grouped, span_words};
 use crate::domain::span::Span;
 use crate::widgets::address::Address;
 use crate::widgets::table::Table;
@@ -12,7 +13,12 @@ use crate::widgets::table::Table;
 const NAMED: usize = 4;
 
 #[component]
-pub fn Outages(held: Vec<Held>, requests: Address) -> impl IntoView {
+pub fn Outages(
+    held: Vec<Held>,
+    /// How much of a date is told at least.
+    dated: Dated,
+    requests: Address,
+) -> impl IntoView {
     if held.is_empty() {
         return ().into_any();
     }
@@ -24,7 +30,7 @@ pub fn Outages(held: Vec<Held>, requests: Address) -> impl IntoView {
         ("r", "Held back"),
         ("", "Of whom"),
     ];
-    let rows: Vec<_> = held.into_iter().map(|held| row(held, &requests)).collect();
+    let rows: Vec<_> = held.into_iter().map(|held| row(held, dated, &requests)).collect();
     view! {
         <section aria-labelledby="outages-title">
             <h2 id="outages-title">"Shut doors"<small>"newest first; requests are counted by whole minutes"</small></h2>
@@ -36,7 +42,7 @@ pub fn Outages(held: Vec<Held>, requests: Address) -> impl IntoView {
     .into_any()
 }
 
-fn row(held: Held, requests: &Address) -> impl IntoView + use<> {
+fn row(held: Held, dated: Dated, requests: &Address) -> impl IntoView + use<> {
     let Held { outage, times, counted, requests: held_back, partners } = held;
     let lasted = match outage.to {
         Some(to) if times > 1 => format!("{}, shut {}", span_words(to - outage.from), count(times, "time")),
@@ -56,7 +62,7 @@ fn row(held: Held, requests: &Address) -> impl IntoView + use<> {
     view! {
         <tr id=format!("outage-{}-{}", outage.upstream_id, outage.from.unix_timestamp())>
             <th scope="row">{outage.upstream}</th>
-            <td data-label="Shut">{moment(outage.from, counted.to)}</td>
+            <td data-label="Shut">{dated.enough(outage.from, counted.to).second(outage.from)}</td>
             <td data-label="Lasted">{lasted}</td>
             <td data-label="Why">{outage.reason}</td>
             <td class="r" data-label="Held back">{number}</td>
