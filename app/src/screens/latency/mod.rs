@@ -11,7 +11,7 @@ use self::routes::Routes;
 use self::stages::Stages;
 use crate::domain::funnel;
 use crate::domain::histogram::Histogram;
-use crate::domain::numbers::{count, grouped};
+use crate::domain::numbers::count;
 use crate::latency::Times;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
@@ -58,26 +58,14 @@ fn times_of(routes: &[(String, Times)], route: Option<&str>) -> Times {
     sum
 }
 
-/// How long most took, and which route is slowest.
+/// How long it took, in the words of the figures below, and which route is slowest.
 fn headline(all: &Histogram, routes: &[(String, Times)], route: Option<&str>) -> String {
     let of = route.map(|route| format!(" on {route}")).unwrap_or_default();
     let (Some(p50), Some(p95)) = (all.percentile(0.5), all.percentile(0.95)) else {
         return format!("No request{of} reached an upstream in this window.");
     };
     let requests = count(all.total(), "request");
-    let bound = |ms: u32| grouped(ms.into());
-    let sentence = match (p50.high, p95.high) {
-        (Some(half), Some(most)) if half == most => {
-            format!("95 % of {requests}{of} took up to {} ms", bound(most))
-        }
-        (Some(half), Some(most)) => {
-            format!("Half of {requests}{of} took up to {} ms, and 95 % up to {} ms", bound(half), bound(most))
-        }
-        (Some(half), None) => {
-            format!("Half of {requests}{of} took up to {} ms, but more than 5 % took over 5 s", bound(half))
-        }
-        (None, _) => format!("At least half of {requests}{of} took over 5 s"),
-    };
+    let sentence = format!("Of {requests}{of}, p50 is {}, and p95 {}", p50.words(), p95.words());
     let slowest = routes
         .iter()
         .filter(|(name, times)| !name.is_empty() && times.at_upstream.total() >= all.total().div_ceil(100))
@@ -107,17 +95,17 @@ mod tests {
         let routes = [("orders".to_owned(), times(fast)), ("billing".to_owned(), times(slow))];
         assert_eq!(
             headline(&all, &routes, None),
-            "Half of 105 requests took up to 5 ms, and 95 % up to 10 ms. \
+            "Of 105 requests, p50 is 0–5 ms, about 3, and p95 5–10 ms, about 10. \
              Slowest is billing: its p95 is 250–1,000 ms, about 1,000."
         );
         assert_eq!(
             headline(&slow, &routes, Some("billing")),
-            "Half of 5 requests on billing took up to 250 ms, and 95 % up to 1,000 ms."
+            "Of 5 requests on billing, p50 is 100–250 ms, about 213, and p95 250–1,000 ms, about 1,000."
         );
         assert_eq!(headline(&histogram([0; 9]), &[], None), "No request reached an upstream in this window.");
         assert_eq!(
             headline(&histogram([0, 0, 0, 0, 0, 0, 0, 0, 1]), &[], None),
-            "At least half of 1 request took over 5 s."
+            "Of 1 request, p50 is over 5 s, and p95 over 5 s."
         );
     }
 }
