@@ -42,6 +42,14 @@ pub struct Page {
     /// From when on the log is kept, if the window begins before.
     #[serde(with = "time::serde::rfc3339::option")]
     pub kept_since: Option<OffsetDateTime>,
+    /// What is wrong with what was asked for; then nothing was looked for.
+    pub wrong: Option<String>,
+}
+
+impl Page {
+    fn empty(window: Window) -> Page {
+        Page { window, rows: Vec::new(), count: None, older: None, kept_since: None, wrong: None }
+    }
 }
 
 /// A place between two requests of the log: everything before it is older.
@@ -61,16 +69,14 @@ pub async fn page(
     size: usize,
 ) -> Result<Page, Error> {
     let filter = Filter::find(db, asked, partner).await?;
+    let start = asked.place()?.unwrap_or(Place { at: window.to, id: Uuid::nil() });
     let kept = books::kept_since(db, "log").await?;
     let from = kept.map_or(window.from, |kept| kept.max(window.from));
     let mut page = Page {
-        window,
-        rows: Vec::new(),
         count: filter.count(db, window).await?,
-        older: None,
         kept_since: kept.filter(|kept| *kept > window.from),
+        ..Page::empty(window)
     };
-    let start = asked.place()?.unwrap_or(Place { at: window.to, id: Uuid::nil() });
     if from < window.to {
         let looked = Window { from, to: window.to };
         let (rows, older) = match filter.needs_rollups() {
@@ -113,6 +119,10 @@ async fn search(
 pub async fn shown(span: &str, asked: &Asked, partner: Option<i64>) -> Result<(Page, Choices), Error> {
     let site = Site::current()?;
     let window = over_time::window(span, site.now().await?)?;
-    let page = page(&site.db, window, asked, partner, PAGE).await?;
+    let page = match page(&site.db, window, asked, partner, PAGE).await {
+        // The page says so beside the form in which it can be mended.
+        Err(Error::Invalid(wrong)) => Page { wrong: Some(wrong), ..Page::empty(window) },
+        read => read?,
+    };
     Ok((page, choices(&site.db, partner).await?))
 }

@@ -15,8 +15,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use leptos::config::LeptosOptions;
@@ -195,6 +195,12 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
 async fn common_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    // A server function that leads back takes what was wrong before out of the query, and leaves the question mark.
+    let bare =
+        headers.get(LOCATION).and_then(|to| HeaderValue::from_bytes(to.as_bytes().strip_suffix(b"?")?).ok());
+    if let Some(bare) = bare {
+        headers.insert(LOCATION, bare);
+    }
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(NOTHING_RUNS);
     headers.entry(CACHE_CONTROL).or_insert(NOT_STORED);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::Place;
 use super::filter::{Answer, Status};
+use crate::domain::histogram::BOUNDS_MS;
 use crate::domain::numbers::lower_first;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
@@ -80,6 +81,22 @@ impl Asked {
         self.given().map(|(name, text)| (name, words(name, text))).collect()
     }
 
+    /// The first restriction whose text means nothing, and texts that would mean something there. What is merely not in the
+    /// catalog is none of these.
+    pub fn misread(&self) -> Option<(&'static str, &'static [&'static str])> {
+        self.given().find_map(|(name, text)| {
+            let (read, examples): (_, &[&str]) = match name {
+                "stage" => (stage(text).is_ok(), &["key", "quota", "breaker"]),
+                "outcome" => (outcome(text).is_ok(), &["no_route", "quota_spent", "breaker_open"]),
+                "status" => (status(text).is_ok(), &["429", "4xx", "5xx"]),
+                "answer" => (answer(text).is_ok(), &["2xx", "5xx", "none"]),
+                "latency" => (latency(text).is_ok(), &["250", "1000", "over"]),
+                _ => (true, &[]),
+            };
+            (!read).then_some((name, examples))
+        })
+    }
+
     pub(super) fn place(&self) -> Result<Option<Place>, Error> {
         let Some(text) = self.before.as_deref().filter(|text| !text.is_empty()) else { return Ok(None) };
         text.parse().map(Some)
@@ -133,6 +150,17 @@ pub(super) fn answer(text: &str) -> Result<Answer, Error> {
     }
 }
 
+/// A bucket, 0 to 8.
+pub(super) fn latency(text: &str) -> Result<usize, Error> {
+    let bound = || BOUNDS_MS.iter().position(|bound| bound.to_string() == text);
+    let bucket = if text == "over" { Some(BOUNDS_MS.len()) } else { bound() };
+    bucket.ok_or_else(|| {
+        Error::Invalid(format!(
+            "No latency bucket ends at {text:?} ms: write 5 to 5000 as in the histogram, or over."
+        ))
+    })
+}
+
 /// `4xx` as 4.
 fn class(text: &str) -> Option<u8> {
     let digit = text.strip_suffix("xx")?.parse().ok()?;
@@ -181,6 +209,17 @@ mod tests {
         for wrong in ["", "42", "xx", "6xx", "600", "4XX", "429 or 1=1"] {
             assert!(status(wrong).is_err(), "{wrong:?}");
         }
+        let asked = |name: &str, text: &str| {
+            let mut asked = Asked { stage: Some("quota".into()), ..Asked::default() };
+            match name {
+                "status" => asked.status = Some(text.into()),
+                _ => asked.partner = Some(text.into()),
+            }
+            asked.misread()
+        };
+        assert_eq!((asked("status", "4xx"), asked("partner", "nobody")), (None, None));
+        let (name, examples) = asked("status", "abc").expect("misread");
+        assert!(name == "status" && examples.iter().all(|text| status(text).is_ok()));
         assert_eq!(answer("none"), Ok(Answer::Silent));
         assert!(answer("7xx").is_err());
     }

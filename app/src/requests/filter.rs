@@ -54,7 +54,7 @@ impl Filter {
             outcome: asked.get("outcome").map(asked::outcome).transpose()?,
             status: asked.get("status").map(asked::status).transpose()?,
             answer: asked.get("answer").map(asked::answer).transpose()?,
-            latency: asked.get("latency").map(bucket).transpose()?,
+            latency: asked.get("latency").map(asked::latency).transpose()?,
             ..Filter::default()
         };
         if let Some(name) = asked.get("route") {
@@ -166,12 +166,6 @@ impl Filter {
 
 fn on_reached(answer: Answer) -> String {
     if answer == Answer::Unsent { "not reached".into() } else { "reached".into() }
-}
-
-fn bucket(text: &str) -> Result<usize, Error> {
-    let bound = || BOUNDS_MS.iter().position(|bound| bound.to_string() == text);
-    let bucket = if text == "over" { Some(BOUNDS_MS.len()) } else { bound() };
-    bucket.ok_or_else(|| Error::Invalid(format!("No latency bucket ends at {text:?} ms.")))
 }
 
 fn all(conditions: [Option<String>; 4]) -> String {

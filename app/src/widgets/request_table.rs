@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::address::Address;
+use super::field::Problem;
 use super::headline::Said;
 use super::request_filter::RequestFilter;
 use crate::domain::moment::{Dated, clock_to_the_millisecond};
@@ -20,14 +21,17 @@ pub fn RequestList(
     /// Operators see whose a request is, partners by which key it came.
     is_ops: bool,
 ) -> impl IntoView {
-    let Page { window, rows, count, older, kept_since } = page;
-    let sentence = sentence(&asked, count, rows.is_empty());
+    let Page { window, rows, count, older, kept_since, wrong } = page;
+    let said = match wrong {
+        None => view! { <Said text=sentence(&asked, count, rows.is_empty())/> }.into_any(),
+        Some(wrong) => view! { <Wrong wrong=wrong asked=asked.clone() address=address.clone()/> }.into_any(),
+    };
     let older = older.map(|place| address.with("live", Some("off")).with("before", Some(&place)).href());
     let newest = asked.before.is_some().then(|| address.with("before", None).with("live", None).href());
     let no_rows = rows.is_empty();
     let dated = address.span().dated(window);
     view! {
-        <Said text=sentence/>
+        {said}
         {kept_since.map(|since| view! {
             <p class="hint">{format!("Single requests are kept from {} on. What came before is counted in the books, and no longer listed.", dated.max(Dated::Day).enough(since, window.to).day(since))}</p>
         })}
@@ -37,6 +41,22 @@ pub fn RequestList(
             {newest.map(|href| view! { <a href=href>"← Newest"</a> })}
             {older.map(|href| view! { <a href=href rel="next">"Older →"</a> })}
         </nav>
+    }
+}
+
+/// What cannot be asked for, and what can.
+#[component]
+fn Wrong(wrong: String, asked: Asked, address: Address) -> impl IntoView {
+    let examples = asked.misread().map(|(name, texts)| {
+        let example = |text: &&str| {
+            let href = address.with(name, Some(text)).href();
+            view! { " "<a href=href><code>{format!("{name}={text}")}</code></a> }
+        };
+        view! { <p class="hint">"For example:"{texts.iter().map(example).collect_view()}</p> }
+    });
+    view! {
+        <Problem text=Some(format!("Nothing is shown: {wrong}"))/>
+        {examples}
     }
 }
 

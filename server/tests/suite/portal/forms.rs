@@ -4,8 +4,8 @@ use app::changes::By;
 use app::keys::{self, NewKey};
 use app::people::{InviteAs, first_ops_link, issue};
 use app::posted::PAGES;
-use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
+use http::{Request, StatusCode};
 
 use super::{PASSWORD, Portal, portal};
 use crate::support::catalog::{declare, plain};
@@ -164,5 +164,22 @@ async fn signing_in_without_scripts_leads_to_where_one_wanted_to_go() {
         assert_eq!((answer.status, answer.header(LOCATION.as_str())), (StatusCode::FOUND, led), "{address}");
         let cookie = answer.header(SET_COOKIE.as_str()).split(';').next().unwrap().to_owned();
         assert_eq!(portal.page("/ops", &cookie).await.status, StatusCode::OK, "{address}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_leads_back_to_the_page_that_it_came_from_and_leaves_no_bare_question_mark() {
+    let portal = portal("http://toll.example").await;
+    declare(&portal.db, CATALOG).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    for page in ["http://toll.example/ops/routes", "http://toll.example/ops/routes?last=6h"] {
+        let form = Request::post("/_fn/switch_route")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("accept", "text/html")
+            .header("origin", "http://toll.example")
+            .header("referer", page)
+            .header("cookie", &ada);
+        let answer = portal.ask(form, "name=orders&off=true").await;
+        assert_eq!((answer.status, answer.header(LOCATION.as_str())), (StatusCode::FOUND, page));
     }
 }
