@@ -71,8 +71,8 @@ struct Row {
     total: i64,
 }
 
-/// A page, counted from 0, of the partners whose slug or name has `search` in it, by slug; with what they sent in the window.
-pub async fn list(db: &PgPool, window: Window, search: &str, page: i64) -> sqlx::Result<Page> {
+/// A page of `size`, counted from 0, of the partners whose slug or name has `search` in it, by slug; with what they sent in the window.
+pub async fn list(db: &PgPool, window: Window, search: &str, page: i64, size: i64) -> sqlx::Result<Page> {
     let rows: Vec<Row> = sqlx::query_as(
         "select partner.id, slug, partner.name, plan.name as plan, suspended, partner.created_at,
              (select count(*) from api_key
@@ -85,8 +85,8 @@ pub async fn list(db: &PgPool, window: Window, search: &str, page: i64) -> sqlx:
          limit $2 offset $3",
     )
     .bind(search.trim())
-    .bind(PAGE)
-    .bind(page.max(0).saturating_mul(PAGE))
+    .bind(size)
+    .bind(page.max(0).saturating_mul(size))
     .fetch_all(db)
     .await?;
     let ids: Vec<i64> = rows.iter().map(|row| row.partner.id).collect();

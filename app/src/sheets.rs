@@ -1,9 +1,12 @@
 //! The numbers of a page as CSV: `/csv` before the page's own address, and the same people may read it.
 
+mod audit;
 mod cache;
 mod csv;
 mod latency;
+mod partners;
 mod requests;
+mod routes;
 mod traffic;
 mod upstreams;
 
@@ -18,7 +21,7 @@ use self::csv::Sheet;
 use crate::domain::window::Window;
 use crate::error::Error;
 use crate::over_time;
-use crate::session::{require_ops, require_partner};
+use crate::session::{Role, require_colleague, require_ops, require_partner};
 use crate::site::Site;
 use crate::widgets::address::Address;
 
@@ -29,15 +32,23 @@ pub const PREFIX: &str = "/csv";
 pub fn link(address: &Address) -> Option<String> {
     let has_one = [
         "/ops",
+        "/ops/partners",
+        "/ops/routes",
         "/ops/requests",
         "/ops/upstreams",
         "/ops/cache",
         "/ops/latency",
+        "/ops/audit",
         "/portal",
         "/portal/requests",
-    ]
-    .contains(&address.path.as_str());
+    ];
+    let has_one = has_one.contains(&address.path.as_str()) || partner(&address.path).is_some();
     has_one.then(|| format!("{PREFIX}{}", address.with("live", None).href()))
+}
+
+/// The slug in the path of a partner's page.
+fn partner(path: &str) -> Option<&str> {
+    path.strip_prefix("/ops/partners/").filter(|slug| *slug != "new" && !slug.contains('/'))
 }
 
 /// Answers a request for the numbers of a page.
@@ -71,6 +82,18 @@ async fn sheet(address: &Address) -> Result<Sheet, Error> {
             require_ops().await?;
             traffic::sheet(address, None).await
         }
+        "/ops/partners" => {
+            require_ops().await?;
+            partners::sheet(address).await
+        }
+        "/ops/routes" => {
+            require_ops().await?;
+            routes::sheet(address).await
+        }
+        "/ops/audit" => {
+            require_ops().await?;
+            audit::sheet(address).await
+        }
         "/ops/requests" => {
             require_ops().await?;
             requests::sheet(address, None).await
@@ -87,9 +110,16 @@ async fn sheet(address: &Address) -> Result<Sheet, Error> {
             require_ops().await?;
             latency::sheet(address).await
         }
-        "/portal" => traffic::sheet(address, Some(require_partner().await?)).await,
+        "/portal" => match require_colleague().await?.1.role {
+            Role::Partner { id, slug, .. } => traffic::of_partner(address, id, &slug).await,
+            Role::Ops => Err(Error::Forbidden),
+        },
         "/portal/requests" => requests::sheet(address, Some(require_partner().await?)).await,
-        _ => Err(Error::NotFound),
+        path => {
+            let slug = partner(path).ok_or(Error::NotFound)?;
+            require_ops().await?;
+            partners::one(address, slug).await
+        }
     }
 }
 

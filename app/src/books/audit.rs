@@ -51,6 +51,16 @@ pub enum Life {
     Silent,
 }
 
+impl Life {
+    pub fn word(self) -> &'static str {
+        match self {
+            Life::Living => "living",
+            Life::Stopped => "stopped",
+            Life::Silent => "silent",
+        }
+    }
+}
+
 /// A node and a time for which counts are not the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {

@@ -19,6 +19,12 @@ pub async fn sheet(address: &Address, partner: Option<i64>) -> Result<Sheet, Err
     Ok(Sheet { window, filters: Vec::new(), tables })
 }
 
+/// Of one partner, who is named in the head.
+pub async fn of_partner(address: &Address, id: i64, slug: &str) -> Result<Sheet, Error> {
+    let sheet = sheet(address, Some(id)).await?;
+    Ok(Sheet { filters: vec![("partner", slug.to_owned())], ..sheet })
+}
+
 /// From arrivals to the upstream, line by line, each with its reasons.
 fn books(funnel: &Funnel) -> Table {
     let mut table = Table::new(&["line", "reason", "requests"]);

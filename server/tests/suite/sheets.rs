@@ -73,8 +73,19 @@ async fn a_file_is_for_those_who_may_see_its_page() {
     let (portal, catalog) = busy().await;
     let bob = portal.session("bob@acme.example", InviteAs::Partner(catalog.partners[0])).await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
-    for path in ["/csv/ops", "/csv/ops/requests", "/csv/ops/upstreams", "/csv/ops/cache", "/csv/ops/latency"]
-    {
+    for page in [
+        "/ops",
+        "/ops/partners",
+        "/ops/partners/acme",
+        "/ops/routes",
+        "/ops/requests",
+        "/ops/upstreams",
+        "/ops/cache",
+        "/ops/latency",
+        "/ops/audit",
+    ] {
+        let path = &format!("/csv{page}");
+        assert!(portal.page(page, &ada).await.body.contains(&format!("href=\"{path}?")), "{page} offers it");
         let stranger = portal.page(path, "").await;
         assert_eq!(stranger.status, StatusCode::FOUND, "{path}");
         assert!(stranger.header("location").starts_with("/?next=%2Fcsv%2Fops"));
@@ -88,4 +99,33 @@ async fn a_file_is_for_those_who_may_see_its_page() {
         assert_eq!(portal.page(path, &ada).await.status, StatusCode::FORBIDDEN, "{path}");
     }
     assert_eq!(portal.page("/csv/nothing", &ada).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn partners_routes_and_changes_are_a_line_each_and_a_partners_file_names_it() {
+    let (portal, _) = busy().await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let has = |body: &str, line: &str| body.split("\r\n").any(|found| found == line);
+    let partners = portal.page("/csv/ops/partners?last=1h&search=acm", &ada).await.body;
+    assert!(has(&partners, "search,acm"), "{partners}");
+    assert!(partners.contains("\r\nacme,") && !partners.contains("\r\nglobex,"), "{partners}");
+    // Arrived, then by stage, then reached.
+    assert!(partners.contains(",2,0,0,1,0,0,0,1\r\n"), "{partners}");
+
+    let one = portal.page("/csv/ops/partners/acme?last=1h", &ada).await.body;
+    assert!(has(&one, "partner,acme") && has(&one, "arrived,,2"), "{one}");
+    assert_eq!(portal.page("/csv/ops/partners/nobody", &ada).await.status, StatusCode::NOT_FOUND);
+
+    let routes = portal.page("/csv/ops/routes?last=1h", &ada).await.body;
+    assert!(
+        routes.contains("\r\norders,/api/orders,") && routes.contains(",no,3,0,0,2,0,0,0,1,"),
+        "{routes}"
+    );
+
+    let audit = portal.page("/csv/ops/audit?last=1h&what=invitation&recount=on", &ada).await.body;
+    assert!(has(&audit, "what,invitation") && has(&audit, "recount,on"), "{audit}");
+    assert!(has(&audit, "Arrived at the door,3") && has(&audit, "Unaccounted,0"), "{audit}");
+    assert!(audit.contains(",test,invitation,ada@example.com,"), "{audit}");
+    let wrong = portal.page("/csv/ops/audit?what=nothing", &ada).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
 }

@@ -85,6 +85,32 @@ impl From<Difference> for Differs {
     }
 }
 
+impl Ledger {
+    /// Requests by who counted them.
+    pub fn counts(&self) -> Vec<(&'static str, u64)> {
+        match &self.recount {
+            Some(recount) => vec![
+                ("Arrived at the door", recount.arrived),
+                ("Still open", recount.open),
+                ("Ended, by the totals", recount.totals),
+                ("Ended, by the rollups", recount.rollups),
+                ("Rows of the log", recount.log),
+            ],
+            None => vec![
+                ("Arrived at the door", self.funnel.arrived),
+                ("Ended, by the rollups", self.funnel.settled()),
+                ("Still in flight", self.funnel.in_flight.unwrap_or(0)),
+            ],
+        }
+    }
+}
+
+/// The kind of thing that is called so; empty for all.
+pub fn kind(word: &str) -> Result<Option<What>, Error> {
+    let unknown = || Error::Invalid(format!("Nothing is called {word:?}."));
+    if word.is_empty() { Ok(None) } else { What::from_word(word).ok_or_else(unknown).map(Some) }
+}
+
 /// The newest changes; `what` is a kind of thing, or empty for all; `before` the id that an earlier page ended with.
 #[server(endpoint = "ops_changes")]
 pub async fn ops_changes(
@@ -93,13 +119,7 @@ pub async fn ops_changes(
 ) -> Result<Changes, Error> {
     crate::error::answer(async {
         require_ops().await?;
-        let what = match what.as_str() {
-            "" => None,
-            word => Some(
-                What::from_word(word)
-                    .ok_or_else(|| Error::Invalid(format!("Nothing is called {word:?}.")))?,
-            ),
-        };
+        let what = kind(&what)?;
         // One more than is shown tells whether there is another page.
         let db = Site::current()?.db;
         let mut changes = crate::changes::list(&db, what, before, PAGE + 1).await?;

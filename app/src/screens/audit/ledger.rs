@@ -13,6 +13,11 @@ use crate::widgets::table::Table;
 
 #[component]
 pub fn Books(ledger: Ledger, address: Address) -> impl IntoView {
+    let counts: Vec<_> = ledger
+        .counts()
+        .into_iter()
+        .map(|(name, n)| view! { <tr><th scope="row">{name}</th><td class="r">{grouped(n)}</td></tr> })
+        .collect();
     let Ledger { funnel, nodes, recount, now } = ledger;
     let sentence = match &recount {
         Some(recount) => recounted(recount),
@@ -28,22 +33,6 @@ pub fn Books(ledger: Ledger, address: Address) -> impl IntoView {
         .as_ref()
         .filter(|recount| !recount.differences.is_empty())
         .map(|recount| differences(&recount.differences));
-    let mut counts =
-        vec![("Arrived at the door", funnel.arrived), ("Ended, by the rollups", funnel.settled())];
-    counts.push(("Still in flight", funnel.in_flight.unwrap_or(0)));
-    if let Some(recount) = &recount {
-        counts = vec![
-            ("Arrived at the door", recount.arrived),
-            ("Still open", recount.open),
-            ("Ended, by the totals", recount.totals),
-            ("Ended, by the rollups", recount.rollups),
-            ("Rows of the log", recount.log),
-        ];
-    }
-    let counts: Vec<_> = counts
-        .into_iter()
-        .map(|(name, n)| view! { <tr><th scope="row">{name}</th><td class="r">{grouped(n)}</td></tr> })
-        .collect();
     view! {
         <Said text=sentence>" "<a class="evidence" href=again>{ask}</a></Said>
         <section class="two">
@@ -89,17 +78,17 @@ fn Nodes(nodes: Vec<NodeState>, now: OffsetDateTime) -> impl IntoView {
     let rows: Vec<_> = nodes
         .into_iter()
         .map(|node| {
-            let (class, word) = match node.state {
-                Life::Living => ("tag", "living"),
-                Life::Stopped => ("tag soft", "stopped"),
-                Life::Silent => ("tag bad", "silent"),
+            let class = match node.state {
+                Life::Living => "tag",
+                Life::Stopped => "tag soft",
+                Life::Silent => "tag bad",
             };
             let identity = node.identity.simple().to_string();
             let short = identity[..8].to_owned();
             view! {
                 <tr id=format!("node-{identity}")>
                     <th scope="row">{node.host}<span class="why"><code>{short}</code></span></th>
-                    <td><span class=class>{word}</span></td>
+                    <td><span class=class>{node.state.word()}</span></td>
                     <td>{ago(node.heard, now)}</td>
                     <td class="r">{grouped(node.open.max(0) as u64)}</td>
                 </tr>

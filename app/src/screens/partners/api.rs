@@ -12,7 +12,7 @@ use crate::domain::window::Window;
 use crate::error::Error;
 use crate::manifest::Kind;
 use crate::manifest::edit::{edit, table};
-use crate::partners::{self, Page, Partner, Person, Plan};
+use crate::partners::{self, PAGE, Page, Partner, Person, Plan};
 use crate::people::{self, InviteAs, InviteError};
 use crate::session::require_ops;
 use crate::site::Site;
@@ -62,7 +62,7 @@ pub async fn ops_partners(
         require_ops().await?;
         let site = Site::current()?;
         let window = site.window(&span).await?;
-        Ok(List { window, page: partners::list(&site.db, window, &search, page).await? })
+        Ok(List { window, page: partners::list(&site.db, window, &search, page, PAGE).await? })
     })
     .await
 }
