@@ -111,7 +111,7 @@ pub fn ago(at: OffsetDateTime, now: OffsetDateTime) -> String {
     } else if past > Duration::days(30) {
         date(at)
     } else {
-        format!("{} ago", whole(past))
+        format!("{} ago", rounded(past))
     }
 }
 
@@ -119,7 +119,7 @@ pub fn ago(at: OffsetDateTime, now: OffsetDateTime) -> String {
 pub fn until(at: OffsetDateTime, now: OffsetDateTime) -> String {
     match at - now {
         rest if rest <= Duration::ZERO => "now".into(),
-        rest => format!("in {}", whole(rest)),
+        rest => format!("in {}", rounded(rest)),
     }
 }
 
@@ -133,12 +133,14 @@ pub fn expiry(at: Option<OffsetDateTime>, now: OffsetDateTime) -> String {
     }
 }
 
-/// The largest whole unit: "3 days", "1 hour", "40 seconds".
-fn whole(span: Duration) -> String {
-    let seconds = span.whole_seconds().max(1);
-    let units = [("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)];
-    let (name, size) = units.into_iter().find(|(_, size)| seconds >= *size).unwrap_or(("second", 1));
-    count((seconds / size) as u64, name)
+/// To the nearest of the largest unit, the lower one half-way: "3 days" for 71 hours, "1 hour" for 90 minutes, "40 seconds".
+fn rounded(span: Duration) -> String {
+    let units = [("second", 1, 60), ("minute", 60, 60), ("hour", 3_600, 24), ("day", 86_400, i128::MAX)];
+    let milliseconds = span.whole_milliseconds().max(1_000);
+    let nearest = |size: i128| (milliseconds + size * 500 - 1) / (size * 1_000);
+    // So many that the next unit counts one is told in that.
+    let told = units.into_iter().find(|(_, size, next)| nearest(*size) < *next);
+    told.map(|(name, size, _)| count(nearest(size) as u64, name)).unwrap_or_default()
 }
 
 /// A wait as a header's reader says it: "80 ms", "9 s", "2 min 5 s", "1 h 30 min".
@@ -234,6 +236,19 @@ mod tests {
         assert_eq!(Dated::Day.stretch(day, None, true), "since 28 November");
         let days = "from 28 November 2026 to 29 November 2026";
         assert_eq!(Dated::Year.stretch(day, Some(tomorrow), true), days);
+    }
+
+    #[test]
+    fn an_end_that_has_just_been_set_is_told_as_it_was_asked_for() {
+        let told = |at| until(at, NOW);
+        assert_eq!(told(datetime!(2026-12-02 11:59:58.5 UTC)), "in 3 days");
+        assert_eq!(told(datetime!(2026-11-30 11:59:59 UTC)), "in 1 day");
+        assert_eq!(told(datetime!(2026-11-29 12:59:40 UTC)), "in 1 hour");
+        assert_eq!(told(datetime!(2026-11-29 12:44 UTC)), "in 44 minutes");
+        assert_eq!(told(datetime!(2026-11-29 12:00:59.9 UTC)), "in 1 minute");
+        assert_eq!(told(datetime!(2026-11-29 12:00:00.1 UTC)), "in 1 second");
+        assert_eq!(told(datetime!(2026-12-01 23:00 UTC)), "in 2 days");
+        assert_eq!(told(NOW), "now");
     }
 
     #[test]
