@@ -97,13 +97,13 @@ mod on_the_server {
         fn from(cause: EditError) -> Error {
             match cause {
                 EditError::Database(cause) => cause.into(),
-                EditError::Wrong(told) => Error::Invalid(told),
+                told @ EditError::Wrong(_) => Error::Invalid(told.to_string()),
             }
         }
     }
 
     /// Commands say "the name is too long", pages "The name is too long."
-    fn sentence(text: &str) -> String {
+    pub fn sentence(text: &str) -> String {
         let mut letters = text.chars();
         letters
             .next()
@@ -149,4 +149,4 @@ mod on_the_server {
 }
 
 #[cfg(feature = "ssr")]
-pub use on_the_server::answer;
+pub use on_the_server::{answer, sentence};

@@ -151,7 +151,7 @@ fn dangling(file: &File, have: &Manifest, prune: bool) -> Vec<Problem> {
         } else {
             continue;
         };
-        problems.push(Problem { line: reference.line, message });
+        problems.push(Problem { line: reference.line, key: String::new(), message });
     }
     problems
 }
@@ -166,10 +166,10 @@ fn taken_paths(file: &File, have: &Manifest, prune: bool) -> Vec<Problem> {
     let taken = kept.filter_map(|(name, route)| {
         let line = *file.paths.get(&route.path)?;
         let message = format!(
-            "path: {:?} is already the path of route {name:?}, which the file lacks; declare that one too, or --prune",
+            "{:?} is already the path of route {name:?}, which the file lacks; declare that one too, or --prune",
             route.path
         );
-        Some(Problem { line, message })
+        Some(Problem { line, key: "path".to_owned(), message })
     });
     taken.collect::<BTreeSet<_>>().into_iter().collect()
 }

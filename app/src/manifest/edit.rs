@@ -7,16 +7,31 @@ use toml::{Table, Value};
 
 use super::apply::{ApplyError, Options, apply_with};
 use super::diff::Difference;
+use super::file::Problem;
 use super::{Kind, Manifest, fields, file};
 use crate::changes::By;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// For the person at the form: a line a fault.
-    #[error("{0}")]
-    Wrong(String),
+    /// Their lines are of a file that nobody has written.
+    #[error("{}", .0.iter().map(Problem::told).collect::<Vec<_>>().join("\n"))]
+    Wrong(Vec<Problem>),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
+}
+
+impl EditError {
+    /// For the person at a form that has other names for the keys of the file: key and label.
+    pub fn by_labels(mut self, labels: &[(&str, &str)]) -> EditError {
+        if let EditError::Wrong(problems) = &mut self {
+            for problem in problems {
+                if let Some((_, label)) = labels.iter().find(|(key, _)| *key == problem.key) {
+                    problem.key = (*label).to_owned();
+                }
+            }
+        }
+        self
+    }
 }
 
 /// Declares one thing as `table` gives it, name and all. `table` sees the catalog while nobody else can change it; what it
@@ -27,24 +42,16 @@ pub async fn edit(
     kind: Kind,
     table: impl FnOnce(&Manifest) -> Result<Table, String>,
 ) -> Result<Difference, EditError> {
-    let mut refused = None;
     let options = Options { by, ..Options::default() };
     let done = apply_with(db, options, |manifest| match table(manifest) {
         Ok(table) => Ok(Cow::Owned(file::read(&to_text(kind, table)))),
-        Err(why) => {
-            refused = Some(why);
-            Err(ApplyError::Wrong(Vec::new()))
-        }
+        Err(message) => Err(ApplyError::Wrong(vec![Problem { line: 1, key: String::new(), message }])),
     })
     .await;
-    match done {
-        Ok(difference) => Ok(difference),
-        Err(ApplyError::Database(error)) => Err(EditError::Database(error)),
-        Err(ApplyError::Wrong(problems)) => Err(EditError::Wrong(refused.unwrap_or_else(|| {
-            // Lines are of a file that nobody has written.
-            problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\n")
-        }))),
-    }
+    done.map_err(|error| match error {
+        ApplyError::Database(error) => EditError::Database(error),
+        ApplyError::Wrong(problems) => EditError::Wrong(problems),
+    })
 }
 
 /// What the catalog says of a thing, as its table in a file would.

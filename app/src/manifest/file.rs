@@ -5,7 +5,7 @@ use std::fmt;
 
 use toml::de::DeTable;
 
-use super::reader::Faults;
+use super::reader::{Fault, Faults};
 use super::{Kind, Manifest};
 
 /// A file that was read. It may still be wrong: the names that it refers to are judged against the database too.
@@ -25,7 +25,19 @@ pub struct File {
 pub struct Problem {
     /// Counted from one.
     pub line: usize,
+    /// Which value it is about, such as `cache_ttl` or `breaker: window`; empty: about the thing as a whole.
+    pub key: String,
     pub message: String,
+}
+
+impl Problem {
+    /// Without the line.
+    pub fn told(&self) -> String {
+        match self.key.as_str() {
+            "" => self.message.clone(),
+            key => format!("{key}: {}", self.message),
+        }
+    }
 }
 
 /// That `by` names something that must exist.
@@ -40,7 +52,7 @@ pub struct Reference {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.line, self.message)
+        write!(f, "{}: {}", self.line, self.told())
     }
 }
 
@@ -53,6 +65,7 @@ pub fn read(text: &str) -> File {
             .iter()
             .map(|error| Problem {
                 line: lines.line(error.span().map_or(0, |span| span.start)),
+                key: String::new(),
                 message: format!("is not TOML: {}", error.message().replace('\n', " ")),
             })
             .collect();
@@ -66,7 +79,7 @@ pub fn read(text: &str) -> File {
     file.problems = faults
         .into_list()
         .into_iter()
-        .map(|(at, message)| Problem { line: lines.line(at), message })
+        .map(|Fault { at, key, message }| Problem { line: lines.line(at), key, message })
         .collect();
     file.problems.sort();
     file

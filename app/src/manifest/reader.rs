@@ -10,10 +10,19 @@ use toml::de::{DeTable, DeValue};
 
 pub type Value<'t> = Spanned<DeValue<'t>>;
 
-/// What is wrong, and at which byte of the file.
+/// What is wrong.
 #[derive(Debug, Default)]
 pub struct Faults {
-    list: Vec<(usize, String)>,
+    list: Vec<Fault>,
+}
+
+#[derive(Debug)]
+pub struct Fault {
+    /// The byte of the file.
+    pub at: usize,
+    /// As [`super::file::Problem`] has it.
+    pub key: String,
+    pub message: String,
 }
 
 /// One table of the file, such as one `[[route]]`.
@@ -27,10 +36,15 @@ pub struct Fields<'a, 't> {
 
 impl Faults {
     pub fn add(&mut self, at: usize, message: impl Into<String>) {
-        self.list.push((at, message.into()));
+        self.add_to("", at, message);
     }
 
-    pub fn into_list(self) -> Vec<(usize, String)> {
+    /// Of the value of `key`.
+    pub fn add_to(&mut self, key: &str, at: usize, message: impl Into<String>) {
+        self.list.push(Fault { at, key: key.to_owned(), message: message.into() });
+    }
+
+    pub fn into_list(self) -> Vec<Fault> {
         self.list
     }
 
@@ -38,8 +52,11 @@ impl Faults {
     fn about<T>(&mut self, key: &str, read: impl FnOnce(&mut Faults) -> Option<T>) -> Option<T> {
         let before = self.list.len();
         let value = read(self);
-        for (_, message) in &mut self.list[before..] {
-            message.insert_str(0, &format!("{key}: "));
+        for fault in &mut self.list[before..] {
+            fault.key = match fault.key.as_str() {
+                "" => key.to_owned(),
+                inner => format!("{key}: {inner}"),
+            };
         }
         value
     }

@@ -31,9 +31,11 @@ impl Reader {
             && !urls.iter().any(|url| url.starts_with("https://"))
         {
             let at = fields.at("tls");
-            fields
-                .faults
-                .add(at, "tls: none of the urls begins with https://; remove it, or write the urls so");
+            fields.faults.add_to(
+                "tls",
+                at,
+                "none of the urls begins with https://; remove it, or write the urls so",
+            );
         }
         let breaker = fields.or("breaker", Breaker::default(), breaker);
         let upstream = Upstream {
@@ -99,11 +101,10 @@ impl Reader {
         if let Some(path) = &path {
             let line = self.lines.line(fields.at("path"));
             if let Some(first) = self.file.paths.get(path) {
-                let message = format!(
-                    "path: {path:?} is already the path of the route on line {first}; give each its own"
-                );
+                let message =
+                    format!("{path:?} is already the path of the route on line {first}; give each its own");
                 let at = fields.at("path");
-                fields.faults.add(at, message);
+                fields.faults.add_to("path", at, message);
             } else {
                 self.file.paths.insert(path.clone(), line);
             }

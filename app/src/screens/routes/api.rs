@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::form::RouteForm;
+use super::form::{LABELS, RouteForm};
 use crate::changes::By;
 use crate::domain::funnel::Funnel;
 use crate::domain::window::Window;
@@ -110,12 +110,13 @@ pub async fn save_route(wanted: RouteForm, #[server(default)] is_new: bool) -> R
         edit(&db, By(&viewer.email), Kind::Route, |manifest| {
             let name = wanted.name.trim();
             match manifest.routes.contains_key(name) {
-                true if is_new => Err(format!("name: there is a route {name:?} already")),
+                true if is_new => Err(format!("there is a route {name:?} already")),
                 false if !is_new => Err(format!("there is no route {name:?} any more")),
                 _ => Ok(wanted.table()),
             }
         })
-        .await?;
+        .await
+        .map_err(|error| error.by_labels(&LABELS))?;
         leptos_axum::redirect("/ops/routes");
         Ok(())
     })

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use super::api::{RouteOffer, ops_route, save_route};
-use super::form::RouteForm;
+use super::form::{RouteForm, label};
 use crate::error::Error;
 use crate::posted::Posted;
 use crate::screens::screen::Screen;
@@ -82,7 +82,7 @@ fn Form(shown: Shown) -> impl IntoView {
     ];
     let name = is_new.then(|| {
         view! {
-            <Field name="name" label="Name" autocomplete="off" autofocus=true value=route.name.clone()
+            <Field name="name" label=label("name") autocomplete="off" autofocus=true value=route.name.clone()
                 hint="Stands in plans and in the books, and stays: lower-case letters, digits, - and _.".to_owned()/>
         }
     });
@@ -90,25 +90,25 @@ fn Form(shown: Shown) -> impl IntoView {
         <form method="post" action=here class="route-form">
             <Problem text=problem/>
             {name}
-            <Field name="path" label="Path" autocomplete="off" value=route.path
+            <Field name="path" label=label("path") autocomplete="off" value=route.path
                 hint="Below /api, such as /orders: answers that and everything under it.".to_owned()/>
-            <Choice name="upstream" label="Upstream" options=upstreams chosen=route.upstream/>
-            <Choice name="access" label="Who may call" options=accesses chosen=route.access/>
-            <Field name="methods" label="Methods" autocomplete="off" value=route.methods required=false
+            <Choice name="upstream" label=label("upstream") options=upstreams chosen=route.upstream/>
+            <Choice name="access" label=label("access") options=accesses chosen=route.access/>
+            <Field name="methods" label=label("methods") autocomplete="off" value=route.methods required=false
                 hint="Such as GET, HEAD; empty for all.".to_owned()/>
-            <Field name="body_limit" label="Largest body" autocomplete="off" value=route.body_limit
+            <Field name="body_limit" label=label("body_limit") autocomplete="off" value=route.body_limit
                 hint="Such as 1MiB; none for no limit.".to_owned()/>
-            <Field name="cors" label="Origins" autocomplete="off" value=route.cors required=false
+            <Field name="cors" label=label("cors") autocomplete="off" value=route.cors required=false
                 hint="Whose pages may call it, such as https://shop.example; empty for none.".to_owned()/>
-            <Field name="cache_ttl" label="Fresh for" autocomplete="off" value=route.cache_ttl
+            <Field name="cache_ttl" label=label("cache_ttl") autocomplete="off" value=route.cache_ttl
                 hint="Of answers that say nothing about it themselves, such as 60s.".to_owned()/>
-            <Check name="cache" label="Cache answers" is_on=route.cache
+            <Check name="cache" label=label("cache") is_on=route.cache
                 hint="As far as the upstream's cache headers allow (RFC 9111)."/>
-            <Check name="strip" label="Strip the path" is_on=route.strip
+            <Check name="strip" label=label("strip") is_on=route.strip
                 hint="The upstream sees what comes after it; unticked, all but /api."/>
-            <Check name="identity" label="Tell who calls" is_on=route.identity
+            <Check name="identity" label=label("identity") is_on=route.identity
                 hint="The upstream gets X-Toll-Partner and X-Toll-Key-Id."/>
-            <Check name="off" label="Switched off" is_on=route.off hint="Answers 503 route_off."/>
+            <Check name="off" label=label("off") is_on=route.off hint="Answers 503 route_off."/>
             <p class="acts">
                 <button>{if is_new { "Create route" } else { "Save" }}</button>
                 <a class="btn quiet" href="/ops/routes">"Cancel"</a>

@@ -22,6 +22,27 @@ pub struct RouteForm {
     pub off: bool,
 }
 
+/// What the form calls the keys of the file.
+pub const LABELS: [(&str, &str); 12] = [
+    ("name", "Name"),
+    ("path", "Path"),
+    ("upstream", "Upstream"),
+    ("access", "Who may call"),
+    ("methods", "Methods"),
+    ("body_limit", "Largest body"),
+    ("cors", "Origins"),
+    ("cache_ttl", "Fresh for"),
+    ("cache", "Cache answers"),
+    ("strip", "Strip the path"),
+    ("identity", "Tell who calls"),
+    ("off", "Switched off"),
+];
+
+/// Of a key that the form has.
+pub fn label(key: &str) -> &'static str {
+    LABELS.iter().find(|(known, _)| *known == key).map_or("", |(_, label)| label)
+}
+
 impl RouteForm {
     /// As a route begins that says nothing else.
     pub fn usual() -> RouteForm {
@@ -91,6 +112,15 @@ impl RouteForm {
 mod tests {
     use super::*;
     use crate::manifest::file;
+
+    #[test]
+    fn every_key_that_a_form_can_say_has_a_label() {
+        let all =
+            RouteForm { methods: "GET".into(), cors: "https://shop.example".into(), ..RouteForm::usual() };
+        for key in all.table().keys() {
+            assert_ne!(label(key), "", "{key}");
+        }
+    }
 
     #[test]
     fn what_a_form_says_is_what_the_file_would_say() {

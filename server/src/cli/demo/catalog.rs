@@ -7,6 +7,7 @@ use sqlx::PgPool;
 
 use super::BY;
 use crate::manifest::apply::{ApplyError, Options, apply};
+use crate::manifest::file::Problem;
 use crate::manifest::state::{self, State};
 use crate::manifest::{Manifest, file};
 
@@ -29,7 +30,7 @@ pub async fn declare(db: &PgPool, upstream: SocketAddr, closed: SocketAddr) -> a
         Ok(_) => Ok(()),
         Err(ApplyError::Database(error)) => Err(error.into()),
         Err(ApplyError::Wrong(problems)) => {
-            let problems: Vec<_> = problems.into_iter().map(|problem| problem.message).collect();
+            let problems: Vec<_> = problems.iter().map(Problem::told).collect();
             bail!(
                 "the demo's catalog does not fit in beside yours ({}): give the demo a data folder of its own",
                 problems.join("; ")

@@ -42,12 +42,15 @@ async fn a_route_is_made_and_changed_by_the_rules_of_the_file() {
         ),
         (
             FORM.replace("1MiB", "much").replace("name=orders", "name=b").replace("%2Forders", "%2Fb"),
-            "is no size",
+            "Largest body: \"much\" is no size",
         ),
+        (FORM.replace("0s", "soon").replace("name=orders", "name=b"), "Fresh for: \"soon\" is no duration"),
+        (FORM.replace("name=orders", "name=b").replace("%2Forders", "a"), "Path: \"a\" is no route's path"),
     ] {
         let refused = portal.post("/ops/routes/new", &ada, &form).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{form}");
         assert!(text(&refused).contains(told), "{told}: {}", text(&refused));
+        assert!(!text(&refused).contains("cache_ttl:"), "a key of the file: {}", text(&refused));
         assert!(refused.body.contains("value=\"public\" selected"), "what was chosen is still there");
     }
 
