@@ -1,4 +1,4 @@
-//! Partners as operators see them: who they are, who signs in for them, and what they send.
+//! Partners as operators see them: who they are, and what they send.
 
 use serde::{Deserialize, Serialize};
 use sqlx::{FromRow, PgPool};
@@ -38,15 +38,6 @@ pub struct Partner {
     pub suspended: bool,
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
-}
-
-/// Somebody who signs in for a partner, or who may yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, FromRow)]
-pub struct Person {
-    pub email: String,
-    /// Of a person: since when. Of an invitation: until when.
-    #[serde(with = "time::serde::rfc3339")]
-    pub at: OffsetDateTime,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromRow)]
@@ -107,27 +98,6 @@ pub async fn find(db: &PgPool, slug: &str) -> sqlx::Result<Option<Partner>> {
     )
     .bind(slug)
     .fetch_optional(db)
-    .await
-}
-
-/// Who can sign in for the partner.
-pub async fn people(db: &PgPool, partner: i64) -> sqlx::Result<Vec<Person>> {
-    sqlx::query_as("select email, created_at as at from person where partner_id = $1 order by created_at")
-        .bind(partner)
-        .fetch_all(db)
-        .await
-}
-
-/// Who holds a link that can still be used.
-pub async fn invited(db: &PgPool, partner: i64) -> sqlx::Result<Vec<Person>> {
-    sqlx::query_as(
-        "select email, max(expires_at) as at from invitation
-         where partner_id = $1 and email is not null and used_at is null and expires_at > now()
-           and not exists (select from person where person.email = invitation.email)
-         group by email order by 2",
-    )
-    .bind(partner)
-    .fetch_all(db)
     .await
 }
 

@@ -7,8 +7,9 @@ use leptos::prelude::use_context;
 use crate::error::Error;
 
 /// The pages that take a form, as the router writes their paths.
-pub const PAGES: [&str; 12] = [
+pub const PAGES: [&str; 14] = [
     "/",
+    "/account",
     "/invite/{token}",
     "/portal/keys/new",
     "/portal/keys/{id}/{act}",
@@ -18,6 +19,7 @@ pub const PAGES: [&str; 12] = [
     "/ops/cache",
     "/ops/partners/new",
     "/ops/partners/{slug}",
+    "/ops/people",
     "/ops/routes/new",
     "/ops/routes/{name}",
 ];
@@ -32,6 +34,16 @@ pub struct Posted(pub Vec<(String, String)>);
 pub struct Draft {
     pub typed: Posted,
     pub problem: Option<String>,
+}
+
+impl Draft {
+    /// On a page of several forms: what to tell of the others, and the form that does `act`, which need not say so.
+    pub fn apart(self, act: &str) -> (Option<String>, Draft) {
+        match self.typed.get("act") {
+            other if !other.is_empty() && other != act => (self.problem, Draft::default()),
+            _ => (None, self),
+        }
+    }
 }
 
 impl Posted {

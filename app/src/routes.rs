@@ -5,6 +5,7 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
+use crate::screens::account::Account;
 use crate::screens::audit::OpsAudit;
 use crate::screens::cache::Cache;
 use crate::screens::docs::Docs;
@@ -14,6 +15,7 @@ use crate::screens::keys::change::ChangeKey;
 use crate::screens::keys::create::CreateKey;
 use crate::screens::latency::Latency;
 use crate::screens::my_requests::MyRequests;
+use crate::screens::operators::Operators;
 use crate::screens::ops::Ops;
 use crate::screens::partners::Partners;
 use crate::screens::partners::create::CreatePartner;
@@ -42,10 +44,12 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/invite/:token") view=Invite ssr=SsrMode::Async/>
                 <Route path=path!("/reset/:token") view=Reset ssr=SsrMode::Async/>
                 <Route path=path!("/sign-up") view=SignUp ssr=SsrMode::Async/>
+                <Route path=path!("/account") view=Account ssr=SsrMode::Async/>
                 <Route path=path!("/ops") view=Ops ssr=SsrMode::Async/>
                 <Route path=path!("/ops/partners") view=Partners ssr=SsrMode::Async/>
                 <Route path=path!("/ops/partners/new") view=CreatePartner ssr=SsrMode::Async/>
                 <Route path=path!("/ops/partners/:slug") view=OnePartner ssr=SsrMode::Async/>
+                <Route path=path!("/ops/people") view=Operators ssr=SsrMode::Async/>
                 <Route path=path!("/ops/routes") view=OpsRoutes ssr=SsrMode::Async/>
                 <Route path=path!("/ops/routes/new") view=CreateRoute ssr=SsrMode::Async/>
                 <Route path=path!("/ops/routes/:name") view=ChangeRoute ssr=SsrMode::Async/>

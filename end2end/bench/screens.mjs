@@ -44,7 +44,7 @@ async function measure(path, cookie) {
 }
 
 const screens = {
-  ops: ['/ops', '/ops/partners', '/ops/partners/partner-7', '/ops/routes', '/ops/upstreams', '/ops/cache', '/ops/latency', '/ops/requests', '/ops/audit'],
+  ops: ['/ops', '/ops/partners', '/ops/partners/partner-7', '/ops/routes', '/ops/upstreams', '/ops/cache', '/ops/latency', '/ops/requests', '/ops/audit', '/ops/people', '/account'],
   partner: ['/portal', '/portal/keys', '/portal/requests', '/portal/docs', '/portal/people'],
 };
 for (const [who, cookie] of [['ops', await signedIn(ops, 'ada@example.com')], ['partner', await signedIn(partner, '')]]) {

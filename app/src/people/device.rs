@@ -46,7 +46,7 @@ pub async fn remember(db: &PgPool, person: i64, token: Option<&str>) -> sqlx::Re
         "with forgotten as (
              delete from device where person_id = $2 and seen_at < now() - make_interval(days => $3)
          )
-         insert into device (token_hash, person_id) values ($1, $2)",
+         insert into device (token_hash, person_id) select $1, id from person where id = $2 for key share",
     )
     .bind(hash(&fresh))
     .bind(person)

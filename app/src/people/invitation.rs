@@ -1,7 +1,8 @@
 //! One-time links: whoever holds one sets a password and has an account. Good for 72 hours.
 
-use serde_json::json;
-use sqlx::{PgConnection, PgPool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use super::normal_email;
 use super::password::{self, PasswordError};
@@ -10,7 +11,7 @@ use crate::session::store::{hash, new_token};
 
 pub const VALID_HOURS: i32 = 72;
 
-/// What an account will be.
+/// What an account is, or will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InviteAs {
     Ops,
@@ -18,11 +19,34 @@ pub enum InviteAs {
     Partner(i64),
 }
 
+impl InviteAs {
+    /// As the column `partner_id` has it.
+    pub(super) fn partner(self) -> Option<i64> {
+        match self {
+            InviteAs::Ops => None,
+            InviteAs::Partner(id) => Some(id),
+        }
+    }
+
+    pub(super) fn of(partner: Option<i64>) -> InviteAs {
+        partner.map_or(InviteAs::Ops, InviteAs::Partner)
+    }
+
+    /// As it is written down.
+    pub(super) async fn told(self, db: &mut PgConnection) -> sqlx::Result<Value> {
+        let InviteAs::Partner(id) = self else { return Ok(json!({ "role": "ops" })) };
+        let slug: Option<String> =
+            sqlx::query_scalar("select slug from partner where id = $1").bind(id).fetch_optional(db).await?;
+        Ok(json!({ "role": "partner", "partner": slug }))
+    }
+}
+
 /// A link that can still be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::FromRow)]
 pub struct Invitation {
     /// Absent for the first operator, who names it.
     pub email: Option<String>,
+    /// The partner's name; absent for operators.
     pub partner: Option<String>,
 }
 
@@ -38,7 +62,7 @@ pub enum InviteError {
 
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
-    #[error("This link was used, or is older than {VALID_HOURS} hours. Ask for a new one.")]
+    #[error("This link was used or withdrawn, or is older than {VALID_HOURS} hours. Ask for a new one.")]
     Over,
     #[error("This is no e-mail address.")]
     NoAddress,
@@ -71,11 +95,8 @@ pub async fn invite(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Res
 /// Inserted, and written down.
 async fn made(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<String, InviteError> {
     let mut transaction = db.begin().await?;
-    let token = insert(&mut transaction, Some(email), role).await?;
-    let after = match role {
-        InviteAs::Ops => json!({ "role": "ops" }),
-        InviteAs::Partner(id) => json!({ "role": "partner", "partner": slug(&mut transaction, id).await? }),
-    };
+    let token = insert(&mut transaction, Some((email, by)), role).await?;
+    let after = role.told(&mut transaction).await?;
     changes::record(&mut transaction, by, What::Invitation, email, None, Some(after)).await?;
     transaction.commit().await?;
     Ok(token)
@@ -96,9 +117,7 @@ pub async fn invite_unasked(
 /// While nobody has an account: a fresh link that makes the first operator, in place of any given out before.
 pub async fn first_ops_link(db: &PgPool, public_url: &str) -> sqlx::Result<Option<String>> {
     let mut transaction = db.begin().await?;
-    let deserted: bool =
-        sqlx::query_scalar("select not exists (select from person)").fetch_one(&mut *transaction).await?;
-    if !deserted {
+    if !is_deserted(&mut *transaction).await? {
         return Ok(None);
     }
     sqlx::query("delete from invitation where email is null").execute(&mut *transaction).await?;
@@ -107,41 +126,43 @@ pub async fn first_ops_link(db: &PgPool, public_url: &str) -> sqlx::Result<Optio
     Ok(Some(link(public_url, &token)))
 }
 
-async fn insert(db: &mut PgConnection, email: Option<&str>, role: InviteAs) -> sqlx::Result<String> {
+/// Whether nobody has an account yet.
+pub async fn is_deserted(db: impl PgExecutor<'_>) -> sqlx::Result<bool> {
+    sqlx::query_scalar("select not exists (select from person)").fetch_one(db).await
+}
+
+/// `named`: for whom it is, and who makes it.
+async fn insert(
+    db: &mut PgConnection,
+    named: Option<(&str, By<'_>)>,
+    role: InviteAs,
+) -> sqlx::Result<String> {
     let token = new_token();
-    let (name, partner) = match role {
-        InviteAs::Ops => ("ops", None),
-        InviteAs::Partner(id) => ("partner", Some(id)),
-    };
     sqlx::query(
-        "insert into invitation (token_hash, email, role, partner_id, expires_at)
-         values ($1, $2, $3, $4, now() + make_interval(hours => $5))",
+        "insert into invitation (token_hash, email, made_by, role, partner_id, expires_at)
+         values ($1, $2, $3, case when $4::bigint is null then 'ops' else 'partner' end, $4,
+             now() + make_interval(hours => $5))",
     )
     .bind(hash(&token))
-    .bind(email)
-    .bind(name)
-    .bind(partner)
+    .bind(named.map(|(email, _)| email))
+    .bind(named.map(|(_, by)| by.0))
+    .bind(role.partner())
     .bind(VALID_HOURS)
     .execute(db)
     .await?;
     Ok(token)
 }
 
-async fn slug(db: &mut PgConnection, partner: i64) -> sqlx::Result<Option<String>> {
-    sqlx::query_scalar("select slug from partner where id = $1").bind(partner).fetch_optional(db).await
-}
-
 /// The invitation behind a token, if it can still be used.
 pub async fn find_invitation(db: &PgPool, token: &str) -> sqlx::Result<Option<Invitation>> {
-    let found: Option<(Option<String>, Option<String>)> = sqlx::query_as(
-        "select invitation.email, partner.name
+    sqlx::query_as(
+        "select invitation.email, partner.name as partner
          from invitation left join partner on partner.id = invitation.partner_id
          where token_hash = $1 and used_at is null and expires_at > now() and partner.retired_at is null",
     )
     .bind(hash(token))
     .fetch_optional(db)
-    .await?;
-    Ok(found.map(|(email, partner)| Invitation { email, partner }))
+    .await
 }
 
 /// Uses the link: makes the account and returns the person's id. `email` counts only where the invitation names none.
@@ -180,11 +201,7 @@ pub async fn accept(db: &PgPool, token: &str, email: &str, password: &str) -> Re
     .fetch_optional(&mut *transaction)
     .await?;
     let person = person.ok_or(if is_first { AcceptError::Over } else { AcceptError::Exists })?;
-    let partner = match partner {
-        Some(id) => slug(&mut transaction, id).await?,
-        None => None,
-    };
-    let after = json!({ "role": role, "partner": partner });
+    let after = InviteAs::of(partner).told(&mut transaction).await?;
     changes::record(&mut transaction, By(&email), What::Person, &email, None, Some(after)).await?;
     transaction.commit().await?;
     Ok(person)

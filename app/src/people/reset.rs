@@ -3,8 +3,8 @@
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::normal_email;
 use super::password::{self, PasswordError};
+use super::{new_password, normal_email};
 use crate::changes::{self, By, What};
 use crate::session::store::{hash, new_token};
 
@@ -20,7 +20,7 @@ pub enum IssueError {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ResetError {
-    #[error("This link was used, or is older than {VALID_HOURS} hours. Ask for a new one.")]
+    #[error("This link was used or withdrawn, or is older than {VALID_HOURS} hours. Ask for a new one.")]
     Over,
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -40,23 +40,26 @@ pub async fn issue(db: &PgPool, by: By<'_>, email: &str) -> Result<String, Issue
     let normal = normal_email(email).ok_or_else(unknown)?;
     let token = new_token();
     let mut transaction = db.begin().await?;
-    let issued = sqlx::query(
-        "with person as (
-             select id from person where email = $1
-         ), former as (
-             delete from password_reset using person where person_id = person.id
-         )
-         insert into password_reset (token_hash, person_id, expires_at)
-         select $2, id, now() + make_interval(hours => $3) from person",
+    // The person before the links, as everybody locks them: of two who issue, the second replaces what the first has made.
+    let person: Option<i64> = sqlx::query_scalar("select id from person where email = $1 for no key update")
+        .bind(&normal)
+        .fetch_optional(&mut *transaction)
+        .await?;
+    let person = person.ok_or_else(unknown)?;
+    sqlx::query("delete from password_reset where person_id = $1")
+        .bind(person)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query(
+        "insert into password_reset (token_hash, person_id, made_by, expires_at)
+         values ($1, $2, $3, now() + make_interval(hours => $4))",
     )
-    .bind(&normal)
     .bind(hash(&token))
+    .bind(person)
+    .bind(by.0)
     .bind(VALID_HOURS)
     .execute(&mut *transaction)
     .await?;
-    if issued.rows_affected() != 1 {
-        return Err(unknown());
-    }
     let after = json!({ "link": "handed out" });
     changes::record(&mut transaction, by, What::Password, &normal, None, Some(after)).await?;
     transaction.commit().await?;
@@ -77,10 +80,14 @@ pub async fn find_reset(db: &PgPool, token: &str) -> sqlx::Result<Option<String>
 /// Uses the link: sets the password, ends every session and forgets every browser of the person, whose id it returns.
 /// On an error the link stays good.
 pub async fn reset(db: &PgPool, token: &str, password: &str) -> Result<i64, ResetError> {
-    find_reset(db, token).await?.ok_or(ResetError::Over)?;
+    let email = find_reset(db, token).await?.ok_or(ResetError::Over)?;
     let password_hash = password::hash(password).await?;
     let mut transaction = db.begin().await?;
-    // Two who hold the same link: the row lock lets one through.
+    // The person before the links, as everybody locks them: two who hold the same link come one after the other.
+    sqlx::query("select from person where email = $1 for no key update")
+        .bind(&email)
+        .execute(&mut *transaction)
+        .await?;
     let person: Option<i64> = sqlx::query_scalar(
         "update password_reset set used_at = now()
          where token_hash = $1 and used_at is null and expires_at > now()
@@ -90,21 +97,12 @@ pub async fn reset(db: &PgPool, token: &str, password: &str) -> Result<i64, Rese
     .fetch_optional(&mut *transaction)
     .await?;
     let person = person.ok_or(ResetError::Over)?;
-    let email: String =
-        sqlx::query_scalar("update person set password_hash = $2 where id = $1 returning email")
-            .bind(person)
-            .bind(password_hash)
-            .fetch_one(&mut *transaction)
-            .await?;
-    let after = json!({ "password": "set anew" });
-    changes::record(&mut transaction, By(&email), What::Password, &email, None, Some(after)).await?;
-    for forget in [
-        "delete from session where person_id = $1",
-        "delete from device where person_id = $1",
-        "delete from sign_in_failure using person where person.id = $1 and sign_in_failure.email = person.email",
-    ] {
-        sqlx::query(forget).bind(person).execute(&mut *transaction).await?;
-    }
+    new_password::set(&mut transaction, person, &password_hash).await?;
+    // Whoever was kept out by failures is in by this.
+    sqlx::query("delete from sign_in_failure where email = $1")
+        .bind(&email)
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await?;
     Ok(person)
 }

@@ -28,13 +28,16 @@ pub fn page<T: Send + 'static, Taken: Future<Output = Result<(), Error>> + Send>
 ) -> impl IntoView {
     let posted = Posted::current();
     let shown = async {
-        let Some(of) = found.await? else { return Ok(Shown::Over) };
-        let Some(posted) = posted else { return Ok(Shown::Form(of, Draft::default())) };
-        let taken = take(&posted).await;
-        Ok(match posted.judge(taken)? {
-            Ok(()) => Shown::Used,
-            Err(draft) => Shown::Form(of, draft),
-        })
+        let mut draft = Draft::default();
+        if let Some(posted) = posted {
+            let taken = take(&posted).await;
+            match posted.judge(taken)? {
+                Ok(()) => return Ok(Shown::Used),
+                Err(refused) => draft = refused,
+            }
+        }
+        // For the form alone: whoever uses the link has it read by that.
+        Ok(found.await?.map_or(Shown::Over, |of| Shown::Form(of, draft)))
     };
     let page = after(shown, move |shown| match shown {
         Shown::Form(of, draft) => form(of, draft),
@@ -53,7 +56,7 @@ fn Over(hours: i32) -> impl IntoView {
         response.set_status(http::StatusCode::GONE);
     }
     let lead = format!(
-        "It was used, a newer one took its place, or it is older than {hours} hours. Ask an operator for a new one."
+        "It was used or withdrawn, a newer one took its place, or it is older than {hours} hours. Ask an operator for a new one."
     );
     view! { <Door title="This link is over" lead=lead><p><a href="/">"Sign in"</a></p></Door> }
 }

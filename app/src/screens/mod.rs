@@ -1,5 +1,6 @@
 //! A folder a screen: the view, and its server functions. No screen imports another.
 
+pub mod account;
 pub mod audit;
 pub mod cache;
 pub mod docs;
@@ -8,6 +9,7 @@ pub mod keys;
 pub mod latency;
 pub mod link;
 pub mod my_requests;
+pub mod operators;
 pub mod ops;
 pub mod partners;
 pub mod people;
@@ -19,5 +21,6 @@ pub mod routes;
 pub mod screen;
 pub mod sign_in;
 pub mod sign_up;
+pub mod team;
 pub mod traffic;
 pub mod upstreams;

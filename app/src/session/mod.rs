@@ -9,7 +9,8 @@ pub mod viewer;
 
 pub use cookie::COOKIE_NAMES;
 pub use request::{
-    begin, client_address, device, end, require_colleague, require_ops, require_partner, viewer,
+    browsers, client_address, device, end, enter, require_anybody, require_colleague, require_ops,
+    require_partner, viewer,
 };
 
 /// A person who has signed in.

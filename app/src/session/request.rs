@@ -9,7 +9,7 @@ use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
 use super::cookie::{self, Cookie};
-use super::{Role, Viewer, store};
+use super::{Role, Viewer, safe_path, store};
 use crate::error::Error;
 use crate::people;
 use crate::site::Site;
@@ -43,13 +43,15 @@ pub async fn viewer() -> Result<Option<Viewer>, Error> {
     }
 }
 
+/// First line of every server function of whoever has signed in.
+pub async fn require_anybody() -> Result<Viewer, Error> {
+    viewer().await?.ok_or(Error::SignedOut)
+}
+
 /// First line of every server function of operators.
 pub async fn require_ops() -> Result<Viewer, Error> {
-    match viewer().await? {
-        Some(viewer) if viewer.role == Role::Ops => Ok(viewer),
-        Some(_) => Err(Error::Forbidden),
-        None => Err(Error::SignedOut),
-    }
+    let viewer = require_anybody().await?;
+    if viewer.role == Role::Ops { Ok(viewer) } else { Err(Error::Forbidden) }
 }
 
 /// First line of every server function of partners: the id of the partner whose person asks.
@@ -59,7 +61,7 @@ pub async fn require_partner() -> Result<i64, Error> {
 
 /// The same for what is written down in somebody's name: the partner's id, and the person.
 pub async fn require_colleague() -> Result<(i64, Viewer), Error> {
-    let viewer = viewer().await?.ok_or(Error::SignedOut)?;
+    let viewer = require_anybody().await?;
     match viewer.role {
         Role::Partner { id, .. } => Ok((id, viewer)),
         Role::Ops => Err(Error::Forbidden),
@@ -67,7 +69,7 @@ pub async fn require_colleague() -> Result<(i64, Viewer), Error> {
 }
 
 /// Signs a person in: a new token, whatever the browser brought along. The browser is known from now on.
-pub async fn begin(site: &Site, person: i64) -> Result<Viewer, Error> {
+async fn begin(site: &Site, person: i64) -> Result<Viewer, Error> {
     if let Some(old) = token(site) {
         store::end(&site.db, &old).await?;
     }
@@ -77,6 +79,22 @@ pub async fn begin(site: &Site, person: i64) -> Result<Viewer, Error> {
     let device = people::remember(&site.db, person, device(site).as_deref()).await?;
     set_cookie(Cookie::Device, &device, days(people::KNOWN_DAYS), site.is_secure())?;
     Ok(viewer)
+}
+
+/// The same, and leads to `next`, if that is a page of this portal, else to where this person starts.
+pub async fn enter(site: &Site, person: i64, next: &str) -> Result<(), Error> {
+    let viewer = begin(site, person).await?;
+    leptos_axum::redirect(safe_path(next).unwrap_or(viewer.home()));
+    Ok(())
+}
+
+/// In how many browsers the person who asks is signed in, this one included.
+pub async fn browsers() -> Result<i64, Error> {
+    let site = Site::current()?;
+    match token(&site) {
+        Some(token) => Ok(store::count(&site.db, &token).await?),
+        None => Err(Error::SignedOut),
+    }
 }
 
 /// Signs the person out, here or wherever they are signed in.

@@ -32,7 +32,8 @@ pub async fn create(db: &PgPool, person: i64) -> sqlx::Result<String> {
              where expires_at < now() or seen_at < now() - make_interval(hours => $4)
          )
          insert into session (token_hash, person_id, expires_at)
-         values ($1, $2, now() + make_interval(days => $3))",
+         -- Whoever is removed at this moment gets a token that opens nothing.
+         select $1, id, now() + make_interval(days => $3) from person where id = $2 for key share",
     )
     .bind(hash(&token))
     .bind(person)
@@ -80,6 +81,19 @@ pub async fn find(db: &PgPool, token: &str) -> sqlx::Result<Option<Viewer>> {
             _ => Role::Ops,
         },
     }))
+}
+
+/// In how many browsers the person is signed in whose token this is.
+pub async fn count(db: &PgPool, token: &str) -> sqlx::Result<i64> {
+    sqlx::query_scalar(
+        "select count(*) from session
+         where person_id = (select person_id from session where token_hash = $1)
+             and expires_at > now() and seen_at > now() - make_interval(hours => $2)",
+    )
+    .bind(hash(token))
+    .bind(IDLE_HOURS)
+    .fetch_one(db)
+    .await
 }
 
 /// Ends one session.

@@ -22,6 +22,7 @@ pub fn Header(
             ("/ops/latency", "Latency"),
             ("/ops/requests", "Requests"),
             ("/ops/audit", "Audit"),
+            ("/ops/people", "People"),
         ],
         Role::Partner { .. } => &[
             ("/portal", "My traffic"),
@@ -44,10 +45,12 @@ pub fn Header(
                 <nav aria-label="Main">{links.collect_view()}</nav>
                 <details class="who">
                     <summary><span class="visually-hidden">"Signed in as "</span><span class="who-name">{viewer.email}</span></summary>
-                    <form method="post" action="/_fn/sign_out">
-                        <button class="quiet" name="everywhere" value="false">"Sign out"</button>
-                        <button class="quiet" name="everywhere" value="true">"Sign out everywhere"</button>
-                    </form>
+                    <div class="who-menu">
+                        <a class="btn quiet" href="/account">"Account and password"</a>
+                        <form method="post" action="/_fn/sign_out">
+                            <button class="quiet" name="everywhere" value="false">"Sign out"</button>
+                        </form>
+                    </div>
                 </details>
             </div>
         </header>

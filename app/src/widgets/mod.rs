@@ -20,6 +20,7 @@ pub mod request_table;
 pub mod snippet;
 pub mod stills;
 pub mod table;
+pub mod team;
 pub mod traffic_chart;
 pub mod verdicts;
 pub mod window_picker;

@@ -14,6 +14,7 @@ mod front;
 mod key_stage;
 mod keys;
 mod ledger;
+mod letting_go;
 mod manifest;
 mod metrics;
 mod outcomes;

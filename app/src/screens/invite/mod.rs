@@ -5,8 +5,8 @@ pub mod api;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
-use self::api::{Invited, accept_invitation, invitation};
-use crate::people::INVITATION_HOURS;
+use self::api::{accept_invitation, invitation};
+use crate::people::{INVITATION_HOURS, Invitation};
 use crate::posted::Draft;
 use crate::screens::link;
 use crate::widgets::door::{Door, KnownEmail, NewPassword};
@@ -26,7 +26,7 @@ pub fn Invite() -> impl IntoView {
 }
 
 #[component]
-fn Form(invited: Invited, draft: Draft) -> impl IntoView {
+fn Form(invited: Invitation, draft: Draft) -> impl IntoView {
     let role = match &invited.partner {
         Some(partner) => format!("You will see the traffic of {partner}."),
         None => "You will be an operator: you see everything.".to_owned(),

@@ -12,8 +12,8 @@ use crate::domain::window::Window;
 use crate::error::Error;
 use crate::manifest::Kind;
 use crate::manifest::edit::{edit, table};
-use crate::partners::{self, PAGE, Page, Partner, Person, Plan};
-use crate::people::{self, InviteAs, InviteError};
+use crate::partners::{self, PAGE, Page, Partner, Plan};
+use crate::people::{self, InviteAs, Team};
 use crate::session::require_ops;
 use crate::site::Site;
 
@@ -29,26 +29,11 @@ pub struct Details {
     pub partner: Partner,
     pub funnel: Funnel,
     pub quota: Option<Quota>,
-    pub people: Vec<Person>,
-    pub invited: Vec<Person>,
+    pub team: Team,
     pub keys: Vec<ApiKey>,
     pub plans: Vec<Plan>,
     #[serde(with = "time::serde::rfc3339")]
     pub now: OffsetDateTime,
-}
-
-/// A link to hand on, shown this once.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OneTimeLink {
-    pub email: String,
-    pub link: String,
-}
-
-/// The link stays out of logs.
-impl std::fmt::Debug for OneTimeLink {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OneTimeLink").field("email", &self.email).finish_non_exhaustive()
-    }
 }
 
 /// A page of the partners; `search` is a part of a slug or name, `span` as `domain::span` writes it.
@@ -80,8 +65,7 @@ pub async fn ops_partner(span: String, slug: String) -> Result<Details, Error> {
         Ok(Details {
             funnel: funnel(&site.db, window, &Filter { partner: Some(id), route: None }).await?,
             quota: quota_now(&site.db, id).await?,
-            people: partners::people(&site.db, id).await?,
-            invited: partners::invited(&site.db, id).await?,
+            team: people::team(&site.db, InviteAs::Partner(id)).await?,
             keys: crate::keys::list(&site.db, Some(id)).await?,
             plans: partners::plans(&site.db).await?,
             now: site.now().await?,
@@ -161,46 +145,6 @@ pub async fn ops_revoke_key(slug: String, key: i64) -> Result<(), Error> {
         crate::keys::revoke(&site.db, By(&viewer.email), Some(partner.id), key).await?;
         leptos_axum::redirect(&format!("/ops/partners/{slug}"));
         Ok(())
-    })
-    .await
-}
-
-/// A link that makes an account of the partner's.
-#[server(endpoint = "ops_invite")]
-pub async fn ops_invite(slug: String, email: String) -> Result<OneTimeLink, Error> {
-    crate::error::answer(async {
-        let viewer = require_ops().await?;
-        let site = Site::current()?;
-        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
-        let made = people::invite(&site.db, By(&viewer.email), &email, InviteAs::Partner(partner.id)).await;
-        let token = made.map_err(|error| match error {
-            InviteError::Database(cause) => cause.into(),
-            told => Error::Invalid(told.to_string()),
-        })?;
-        Ok(OneTimeLink { email, link: people::link(&site.public_url, &token) })
-    })
-    .await
-}
-
-/// A link that sets a new password for one of the partner's people.
-#[server(endpoint = "ops_reset_link")]
-pub async fn ops_reset_link(slug: String, email: String) -> Result<OneTimeLink, Error> {
-    use crate::people::IssueError;
-
-    crate::error::answer(async {
-        let viewer = require_ops().await?;
-        let site = Site::current()?;
-        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
-        let people = partners::people(&site.db, partner.id).await?;
-        if !people.iter().any(|person| person.email == email) {
-            return Err(Error::Invalid("Nobody signs in for this partner with that address.".into()));
-        }
-        let made = people::issue(&site.db, By(&viewer.email), &email).await;
-        let token = made.map_err(|error| match error {
-            IssueError::Database(cause) => cause.into(),
-            told => Error::Invalid(told.to_string()),
-        })?;
-        Ok(OneTimeLink { email, link: people::reset_link(&site.public_url, &token) })
     })
     .await
 }

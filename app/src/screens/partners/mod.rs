@@ -4,7 +4,6 @@ mod acts;
 pub mod api;
 pub mod create;
 pub mod one;
-mod people;
 
 use leptos::prelude::*;
 

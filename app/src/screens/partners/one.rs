@@ -4,21 +4,19 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use super::acts::{Keys, PlanAndDoor};
-use super::api::{
-    Details, OneTimeLink, change_plan, ops_invite, ops_partner, ops_reset_link, ops_revoke_key,
-    suspend_partner,
-};
-use super::people::People;
+use super::api::{Details, change_plan, ops_partner, ops_revoke_key, suspend_partner};
 use crate::error::Error;
-use crate::islands::secret::Secret;
+use crate::people::{OneTimeLink, Team};
 use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
+use crate::screens::team;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
 use crate::widgets::field::Problem;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::{Said, headline};
 use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::team::{Deeds, HandedOut, InviteForm, Members};
 
 /// The partner, and what came of the form that this is the answer to.
 struct Shown {
@@ -37,8 +35,10 @@ pub fn OnePartner() -> impl IntoView {
         let shown = shown(posted, span, asked).await?;
         Ok((Some(shown.details.funnel.window()), shown))
     };
-    Screen::new(slug, "/ops/partners")
-        .show(fetch, |shown, _| view! { <Page shown=shown address=address/> }.into_any())
+    Screen::new(slug, "/ops/partners").show(fetch, |shown, viewer| {
+        let me = viewer.email.clone();
+        view! { <Page shown=shown address=address me=me/> }.into_any()
+    })
 }
 
 async fn shown(posted: Option<Posted>, span: String, slug: String) -> Result<Shown, Error> {
@@ -59,8 +59,6 @@ async fn shown(posted: Option<Posted>, span: String, slug: String) -> Result<Sho
 async fn act(form: &Posted, slug: &str) -> Result<Option<OneTimeLink>, Error> {
     let slug = slug.to_owned();
     match form.get("act").as_str() {
-        "invite" => ops_invite(slug, form.get("email")).await.map(Some),
-        "reset" => ops_reset_link(slug, form.get("email")).await.map(Some),
         "plan" => change_plan(slug, form.get("plan")).await.map(|()| None),
         "suspend" => suspend_partner(slug, true).await.map(|()| None),
         "resume" => suspend_partner(slug, false).await.map(|()| None),
@@ -68,18 +66,18 @@ async fn act(form: &Posted, slug: &str) -> Result<Option<OneTimeLink>, Error> {
             let key = form.get("key").parse().map_err(|_| Error::Invalid("No key was named.".into()))?;
             ops_revoke_key(slug, key).await.map(|()| None)
         }
-        _ => Err(Error::Invalid("The form was incomplete.".into())),
+        _ => team::act(form, Some(slug)).await,
     }
 }
 
 #[component]
-fn Page(shown: Shown, address: Address) -> impl IntoView {
+fn Page(shown: Shown, address: Address, me: String) -> impl IntoView {
     let Shown { details, link, draft: Draft { typed, problem } } = shown;
-    let Details { partner, funnel, quota, people, invited, keys, plans, now } = details;
+    let Details { partner, funnel, quota, team, keys, plans, now } = details;
     let list = address.elsewhere("/ops/requests").with("partner", Some(partner.slug.as_str()));
     let slug = partner.slug.clone();
     view! {
-        {link.map(|link| view! { <Link link=link/> })}
+        {link.map(|link| view! { <HandedOut link=link/> })}
         <Problem text=problem/>
         <Said text=headline(&funnel)/>
         <PlanAndDoor partner=partner quota=quota plans=plans/>
@@ -88,7 +86,7 @@ fn Page(shown: Shown, address: Address) -> impl IntoView {
             <Books funnel=funnel.clone() behind=list.clone()/>
         </section>
         <Keys keys=keys slug=slug.clone() now=now/>
-        <People people=people invited=invited slug=slug now=now typed=typed/>
+        <People team=team slug=slug me=me typed=typed/>
         <section class="two">
             <FunnelChart funnel=funnel.clone() behind=list.clone()/>
             <LatencyHistogram latency=funnel.latency behind=list/>
@@ -96,14 +94,28 @@ fn Page(shown: Shown, address: Address) -> impl IntoView {
     }
 }
 
+/// Who signs in for the partner, and links for them.
 #[component]
-fn Link(link: OneTimeLink) -> impl IntoView {
-    let OneTimeLink { email, link } = link;
+fn People(
+    team: Team,
+    slug: String,
+    me: String,
+    /// Of a form that was refused.
+    typed: Posted,
+) -> impl IntoView {
+    let is_again = typed.get("act") == "invite";
+    let email = if is_again { typed.get("email") } else { String::new() };
+    let here = format!("/ops/partners/{slug}");
+    let keys = "Keys go on: revoke those that they should not know.";
+    let deeds = Deeds { here: here.clone(), me, resets: true, keys };
     view! {
-        <section class="sheet" aria-labelledby="link-title">
-            <h2 id="link-title">{format!("A link for {email}")}</h2>
-            <p class="soft">"This is the only time that it is shown. It works once, within 72 hours; whoever holds it sets the password."</p>
-            <Secret text=link name="link".to_owned() before=String::new() after=String::new()/>
+        <section aria-labelledby="people-title">
+            <h2 id="people-title">"People"</h2>
+            <Members team=team deeds=deeds otherwise="Nobody signs in for this partner yet."/>
+            <details class="ask below" open=is_again>
+                <summary>"Invite a person"</summary>
+                <InviteForm here=here email=email problem=None/>
+            </details>
         </section>
     }
 }

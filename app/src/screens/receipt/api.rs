@@ -12,7 +12,7 @@ pub async fn receipt(id: String) -> Result<Found, Error> {
     use crate::session::Role;
 
     crate::error::answer(async {
-        let viewer = crate::session::viewer().await?.ok_or(Error::SignedOut)?;
+        let viewer = crate::session::require_anybody().await?;
         let site = crate::site::Site::current()?;
         let id = uuid::Uuid::try_parse(&id).map_err(|_| Error::NotFound)?;
         let partner = match viewer.role {

@@ -17,20 +17,10 @@ pub async fn password_reset(token: String) -> Result<Option<String>, Error> {
 /// Sets the password, signs out everywhere and in here, and leads to where this person starts.
 #[server(endpoint = "reset_password")]
 pub async fn reset_password(token: String, password: String) -> Result<(), Error> {
-    use crate::people::{self, PasswordError, ResetError};
-    use crate::session;
-
     crate::error::answer(async {
         let site = crate::site::Site::current()?;
-        let person = people::reset(&site.db, &token, &password).await;
-        let person = person.map_err(|error| match error {
-            ResetError::Database(cause) => cause.into(),
-            ResetError::Password(PasswordError::Hashing(_)) => Error::internal(error),
-            told => Error::Invalid(told.to_string()),
-        })?;
-        let viewer = session::begin(&site, person).await?;
-        leptos_axum::redirect(viewer.home());
-        Ok(())
+        let person = crate::people::reset(&site.db, &token, &password).await?;
+        crate::session::enter(&site, person, "").await
     })
     .await
 }

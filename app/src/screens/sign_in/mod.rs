@@ -5,7 +5,7 @@ pub mod api;
 use leptos::prelude::*;
 use leptos_meta::Title;
 
-use self::api::{may_sign_up, sign_in};
+use self::api::{Ways, sign_in, ways_in};
 use crate::error::Error;
 use crate::posted::{Draft, Posted};
 use crate::screens::screen::after;
@@ -17,8 +17,7 @@ use crate::widgets::field::{Field, Problem};
 enum Shown {
     Form {
         draft: Draft,
-        /// Whether one may.
-        sign_up: bool,
+        ways: Ways,
     },
     /// The answer leads on.
     SignedIn,
@@ -30,9 +29,7 @@ pub fn SignIn() -> impl IntoView {
     let next = address.get("next").unwrap_or_default().to_owned();
     let is_new = address.get("welcome").is_some();
     let page = after(shown(Posted::current(), next), move |shown| match shown {
-        Shown::Form { draft, sign_up } => {
-            view! { <Form draft=draft is_new=is_new sign_up=sign_up/> }.into_any()
-        }
+        Shown::Form { draft, ways } => view! { <Form draft=draft is_new=is_new ways=ways/> }.into_any(),
         Shown::SignedIn => ().into_any(),
     });
     view! {
@@ -58,7 +55,7 @@ async fn shown(posted: Option<Posted>, next: String) -> Result<Shown, Error> {
             Draft::default()
         }
     };
-    Ok(Shown::Form { draft, sign_up: may_sign_up().await? })
+    Ok(Shown::Form { draft, ways: ways_in().await? })
 }
 
 #[component]
@@ -66,7 +63,7 @@ fn Form(
     draft: Draft,
     /// Whether somebody has just signed up.
     is_new: bool,
-    sign_up: bool,
+    ways: Ways,
 ) -> impl IntoView {
     let lead = match is_new {
         true => "If the address had no account yet, it has one now. Sign in with it.",
@@ -76,6 +73,7 @@ fn Form(
     let (email, is_again) = (draft.typed.get("email"), draft.problem.is_some());
     view! {
         <Door title="Where did the requests go?" lead=lead>
+            {ways.is_deserted.then(|| view! { <FirstOfAll/> })}
             <form method="post">
                 <Field name="email" label="E-mail" kind="email" autocomplete="username" autofocus=!is_again value=email/>
                 <Field name="password" label="Password" kind="password" autocomplete="current-password" autofocus=is_again/>
@@ -83,12 +81,24 @@ fn Form(
                 <button>"Sign in"</button>
             </form>
             <p class="hint">
-                {match sign_up {
+                {match ways.sign_up {
                     true => view! { "No account yet? "<a href="/sign-up">"Sign up"</a>"." }.into_any(),
                     false => "No account yet? An operator of this gateway can send you a link.".into_any(),
                 }}
                 " An operator can also send a link when the password is lost."
             </p>
         </Door>
+    }
+}
+
+/// Where the first operator's link is.
+#[component]
+fn FirstOfAll() -> impl IntoView {
+    view! {
+        <section class="first" aria-labelledby="first-title">
+            <h2 id="first-title">"Nobody has an account yet."</h2>
+            <p><code>"toll serve"</code>" printed a link when it started: it makes the first operator. This makes another:"</p>
+            <pre><code>"toll users invite --role ops --email you@example.com"</code></pre>
+        </section>
     }
 }

@@ -24,6 +24,16 @@ async fn another_sites_page_cannot_act_in_a_visitors_name() {
         let page = Request::post("/portal/keys/new").header(COOKIE, &ada).header(name, value);
         assert_eq!(portal.ask(page, "name=a&days=7").await.status, StatusCode::FORBIDDEN);
     }
+    for (page, form) in [
+        ("/account", "current=nine+lives+are+enough&password=a+brand+new+one"),
+        ("/ops/people", "act=invite&email=eve%40evil.example"),
+        ("/ops/partners/acme", "act=remove&email=bob%40acme.example"),
+        ("/portal/people", "act=withdraw&email=bob%40acme.example"),
+    ] {
+        let page = Request::post(page).header(COOKIE, &ada).header("sec-fetch-site", "cross-site");
+        let page = page.header("content-type", "application/x-www-form-urlencoded");
+        assert_eq!(portal.ask(page, form).await.status, StatusCode::FORBIDDEN);
+    }
     let get = portal.ask(Request::get("/_fn/sign_out?everywhere=true").header(COOKIE, &ada), "").await;
     assert_eq!(get.status, StatusCode::METHOD_NOT_ALLOWED);
     assert_eq!(portal.page("/ops", &ada).await.status, StatusCode::OK);
@@ -126,6 +136,7 @@ async fn no_page_may_be_framed_or_sniffed_and_none_holds_a_script_or_style_of_it
         "/portal/keys/new",
         "/portal/docs",
         "/portal/people",
+        "/account",
         "/r/x",
         "/no",
         "/ops",

@@ -62,6 +62,13 @@ async fn wrong_forms(portal: &Portal) -> Vec<Form> {
             vec!["value=\"Acme\"", "value=\"eve@acme.example\""],
         ),
         form(
+            "/account",
+            "/account".into(),
+            bob.clone(),
+            "current=wrong+one&password=wrong+one".into(),
+            vec!["bob@acme.example"],
+        ),
+        form(
             "/portal/keys/new",
             "/portal/keys/new".into(),
             bob.clone(),
@@ -92,6 +99,13 @@ async fn wrong_forms(portal: &Portal) -> Vec<Form> {
         form(
             "/ops/partners/{slug}",
             "/ops/partners/acme".into(),
+            ada.clone(),
+            "act=invite&email=no+address".into(),
+            vec!["value=\"no address\""],
+        ),
+        form(
+            "/ops/people",
+            "/ops/people".into(),
             ada.clone(),
             "act=invite&email=no+address".into(),
             vec!["value=\"no address\""],
@@ -153,6 +167,17 @@ async fn the_door_answers_an_unknown_address_as_it_answers_a_wrong_password() {
 }
 
 #[tokio::test]
+async fn while_nobody_has_an_account_the_door_says_where_the_first_link_is() {
+    let portal = portal("http://toll.example").await;
+    first_ops_link(&portal.db, "").await.unwrap();
+    let told = |body: &str| body.contains("Nobody has an account yet.") && body.contains("toll users invite");
+    assert!(told(&portal.page("/", "").await.body));
+    portal.session("ada@example.com", InviteAs::Ops).await;
+    let door = portal.page("/", "").await.body;
+    assert!(!door.contains("Nobody has an account yet.") && !door.contains("toll users"));
+}
+
+#[tokio::test]
 async fn signing_in_without_scripts_leads_to_where_one_wanted_to_go() {
     let portal = portal("http://toll.example").await;
     portal.session("ada@example.com", InviteAs::Ops).await;
@@ -170,7 +195,7 @@ async fn signing_in_without_scripts_leads_to_where_one_wanted_to_go() {
 #[tokio::test]
 async fn a_form_leads_back_to_the_page_that_it_came_from_and_leaves_no_bare_question_mark() {
     let portal = portal("http://toll.example").await;
-    declare(&portal.db, CATALOG).await;
+    declare(&portal.db, &plain()).await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
     for page in ["http://toll.example/ops/routes", "http://toll.example/ops/routes?last=6h"] {
         let form = Request::post("/_fn/switch_route")

@@ -1,5 +1,6 @@
 //! The portal through its real router: who gets which page, and with which headers.
 
+mod account;
 mod away;
 mod defence;
 mod forms;

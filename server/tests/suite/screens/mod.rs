@@ -5,6 +5,7 @@ use crate::portal::Answer;
 mod audit;
 mod overview;
 mod partners;
+mod people;
 mod requests;
 mod roles;
 mod routes;

@@ -9,7 +9,7 @@ use app::changes::By;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use app::keys::{self, NewKey};
-use app::people::InviteAs;
+use app::people::{InviteAs, accept, invite_unasked};
 use app::posted::PAGES;
 use app::sheets::PREFIX;
 use http::StatusCode;
@@ -40,6 +40,7 @@ const PAGE_RULES: &[(&str, Whose)] = &[
     ("/invite/:token", Anybody),
     ("/reset/:token", Anybody),
     ("/sign-up", Anybody),
+    ("/account", Either),
     ("/ops", Ops),
     ("/ops/partners", Ops),
     ("/ops/partners/new", Ops),
@@ -52,6 +53,7 @@ const PAGE_RULES: &[(&str, Whose)] = &[
     ("/ops/latency", Ops),
     ("/ops/requests", Ops),
     ("/ops/audit", Ops),
+    ("/ops/people", Ops),
     ("/portal", Partner),
     ("/portal/keys", Partner),
     ("/portal/keys/new", Partner),
@@ -68,7 +70,7 @@ const FUNCTION_RULES: &[(&str, Whose)] = &[
     ("sign_out", Anybody),
     ("invitation", Anybody),
     ("accept_invitation", Anybody),
-    ("may_sign_up", Anybody),
+    ("ways_in", Anybody),
     ("sign_up_plans", Anybody),
     ("sign_up", Anybody),
     ("password_reset", Anybody),
@@ -83,6 +85,9 @@ const FUNCTION_RULES: &[(&str, Whose)] = &[
     ("ops_revoke_key", Ops),
     ("ops_invite", Ops),
     ("ops_reset_link", Ops),
+    ("ops_people", Ops),
+    ("ops_remove_person", Ops),
+    ("ops_withdraw_invitation", Ops),
     ("ops_routes", Ops),
     ("ops_route", Ops),
     ("save_route", Ops),
@@ -108,6 +113,10 @@ const FUNCTION_RULES: &[(&str, Whose)] = &[
     ("partner_manual", Partner),
     ("colleagues", Partner),
     ("invite_colleague", Partner),
+    ("remove_colleague", Partner),
+    ("withdraw_invitation", Partner),
+    ("my_browsers", Either),
+    ("change_password", Either),
     ("receipt", Either),
 ];
 
@@ -120,6 +129,9 @@ slug = "globex"
 name = "Globex, clandestine"
 plan = "free"
 "#;
+
+/// One of the other partner's people, whom our requests name; invited once more, too.
+const EVE: &str = "eve@globex.example";
 
 /// Two partners, and how to name what is the other one's.
 struct Two {
@@ -136,6 +148,12 @@ async fn two() -> Two {
     let key = NewKey { name: "clandestine", ..NewKey::default() };
     let key = keys::create(&portal.db, By("test"), other, key).await.unwrap().key.id;
     portal.session("clandestine@globex.example", InviteAs::Partner(other)).await;
+    let invited = async || {
+        invite_unasked(&portal.db, By("test"), EVE, InviteAs::Partner(other)).await.expect("an address")
+    };
+    // With a password that no form of ours says.
+    accept(&portal.db, &invited().await, "", "a password that nobody guesses").await.unwrap();
+    invited().await;
     let mut record = ended(Stage::Quota, Outcome::QuotaSpent);
     (record.partner, record.key) = (other, key);
     record.route = sqlx::query_scalar("select id from route").fetch_one(&portal.db).await.unwrap();
@@ -155,7 +173,7 @@ impl Two {
             format!(
                 "id={id}&span=24h&last=24h&search=&page=0&before=&what=&recount=true&everywhere=false&slug=globex\
                  &partner=globex&partner_id={other}&name=orders&key={key}&key_id={key}&request={request}\
-                 &request_id={request}&email=eve%40globex.example&plan=free&suspended=true&off=true&act=revoke\
+                 &request_id={request}&email=eve%40globex.example&plan=free&suspended=true&off=true&act=revoke&current=not+this\
                  &overlap=0&minutes=1&days=30&routes=&stage=quota&outcome=quota_spent&status=429&upstream=1&generation=1\
                  &path=%2Forders&token=0&password=nine+lives+are+enough&expires=30d&next=&url=&prefix=&tag=&is_new=false\
                  &asked%5Bpartner%5D=globex&asked%5Bkey%5D={key}&wanted%5Bname%5D=orders&wanted%5Bpath%5D=%2Forders&route=orders&kind=tag&target=a"
@@ -303,10 +321,14 @@ async fn a_partner_gets_and_changes_nothing_of_another_by_any_argument() {
                 let mut answers = vec![(two.portal.page(&sheet, &bob).await, sheet)];
                 answers.push((two.portal.page(&asked, &bob).await, asked));
                 if PAGES.contains(&as_axum(&pattern).as_str()) {
-                    answers.push((
-                        two.portal.post(&address, &bob, &form).await,
-                        format!("POST {address} {form}"),
-                    ));
+                    // Of a page of several forms, each.
+                    for act in ["revoke", "remove", "withdraw", "reset"] {
+                        let form = form.replace("act=revoke", &format!("act={act}"));
+                        answers.push((
+                            two.portal.post(&address, &bob, &form).await,
+                            format!("POST {address} {form}"),
+                        ));
+                    }
                 }
                 for (answer, asked) in answers {
                     tells_nothing(&asked, &answer);
