@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{Config, OnStoreFailure};
 use crate::gateway::{Gateway, Settings};
 use crate::ledger::housekeeping::Retention;
-use crate::ledger::{Health, Ledger, LedgerSettings};
+use crate::ledger::{Card, Health, Ledger, LedgerSettings};
 use crate::listener::{Listener, Surface};
 use crate::sockets::Sockets;
 use crate::telemetry::metrics::{Probe, Unready, Vitals};
@@ -54,7 +54,8 @@ impl Node {
         let ledger = open_ledger(config, clock.clone())?;
         let gateway = Gateway::start(db, clock, settings, ledger.identity()).await?;
 
-        ledger.start(&gateway.store.db, host(), retention(config));
+        let card = Card { host: host(), public_url: Some(config.public_url()) };
+        ledger.start(&gateway.store.db, card, retention(config));
 
         let (stop, stopping) = watch::channel(false);
         let listen = |bound, surface: Surface| {

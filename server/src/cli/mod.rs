@@ -122,7 +122,7 @@ async fn dispatch(command: Command, database: &Database, config: &Config) -> any
         Command::Audit(args) => audit::run(args, &database.pool).await,
         Command::Migrate(args) => migrate::run(args, &database.pool).await,
         Command::Purge(args) => purge::run(args, &database.pool).await,
-        Command::Users(args) => users::run(args, &database.pool, &config.public_url).await,
+        Command::Users(args) => users::run(args, &database.pool, config).await,
     }
 }
 

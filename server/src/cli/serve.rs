@@ -120,18 +120,15 @@ async fn node(
     ending: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let admin = sockets.admin.take();
-    let state = PortalState {
-        db: db.clone(),
-        public_url: config.public_url.clone(),
-        site_dir: config.site_dir.clone(),
-    };
+    let state =
+        PortalState { db: db.clone(), public_url: config.public_url(), site_dir: config.site_dir.clone() };
     let node = Node::start(&config, sockets, db.clone(), portal::router(state)).await?;
     if let Some(bound) = admin {
         tracing::info!("metrics and health on http://{}", bound.address);
         tokio::spawn(admin::serve(bound, node.probe()));
     }
     say(&format!("Toll serves {}", config.url_of(node.address)));
-    match first_ops_link(&db, &config.public_url).await {
+    match first_ops_link(&db, &config.public_url()).await {
         Ok(Some(link)) => {
             say("Nobody has an account yet. This link makes the first operator, once, within 72 hours:");
             say(&link);

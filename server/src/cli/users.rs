@@ -1,15 +1,22 @@
-//! `toll users`: invite people, and let them back in.
+//! `toll users`: invite people, let them back in, and let them go.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
 use app::changes::By;
-use app::people::{InviteAs, invite, issue, link, reset_link};
+use app::keys::partner_by_slug;
+use app::people::{
+    INVITATION_HOURS, InviteAs, RESET_HOURS, RemoveError, invite, issue, link, remove, reset_link, withdraw,
+};
 use sqlx::PgPool;
 
 use super::usage::Misuse;
+use crate::config::Config;
+use crate::ledger;
 
-/// Invite people to the portal, and let them back in
+const BY: By<'static> = By("toll users");
+
+/// Invite people to the portal, let them back in, and let them go
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: toll users invite --email ada@example.com --role ops")]
 pub struct Args {
@@ -41,6 +48,13 @@ enum Command {
         #[arg(long)]
         email: String,
     },
+    /// Take an account away at once and everywhere, or an invitation back
+    #[command(after_help = "Example: toll users remove --email bob@acme.example")]
+    Remove {
+        /// Whose account or invitation it is
+        #[arg(long)]
+        email: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
@@ -55,30 +69,57 @@ impl Args {
             Command::Invite { role: Role::Ops, partner: Some(_), .. } => {
                 Err(Misuse("operators belong to no partner: leave --partner out".into()))
             }
-            Command::Invite { .. } | Command::Reset { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 }
 
 /// Prints nothing but the link on standard output, so that a script can take it as it is.
-pub async fn run(args: Args, db: &PgPool, public_url: &str) -> anyhow::Result<ExitCode> {
-    let (email, role, partner) = match args.command {
-        Command::Invite { email, role, partner } => (email, role, partner),
+pub async fn run(args: Args, db: &PgPool, config: &Config) -> anyhow::Result<ExitCode> {
+    let link = match args.command {
+        Command::Invite { email, role, partner } => {
+            let role = match (role, partner) {
+                (Role::Ops, _) => InviteAs::Ops,
+                (Role::Partner, slug) => {
+                    InviteAs::Partner(partner_by_slug(db, slug.as_deref().unwrap_or_default()).await?)
+                }
+            };
+            let token = invite(db, BY, &email, role).await?;
+            eprintln!("for {email}, once, within {INVITATION_HOURS} hours:");
+            link(&public_url(db, config).await?, &token)
+        }
         Command::Reset { email } => {
-            let token = issue(db, By("toll users"), &email).await?;
-            eprintln!("for {email}, once, within 24 hours:");
-            writeln!(std::io::stdout(), "{}", reset_link(public_url, &token))?;
+            let token = issue(db, BY, &email).await?;
+            eprintln!("for {email}, once, within {RESET_HOURS} hours:");
+            reset_link(&public_url(db, config).await?, &token)
+        }
+        Command::Remove { email } => {
+            let done = take_back(db, &email).await?;
+            writeln!(std::io::stdout(), "{done}")?;
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let role = match (role, partner) {
-        (Role::Ops, _) => InviteAs::Ops,
-        (Role::Partner, slug) => {
-            InviteAs::Partner(app::keys::partner_by_slug(db, slug.as_deref().unwrap_or_default()).await?)
-        }
-    };
-    let token = invite(db, By("toll users"), &email, role).await?;
-    eprintln!("for {email}, once, within 72 hours:");
-    writeln!(std::io::stdout(), "{}", link(public_url, &token))?;
+    writeln!(std::io::stdout(), "{link}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The account with this address, or if there is none its invitations; says which.
+async fn take_back(db: &PgPool, email: &str) -> Result<String, RemoveError> {
+    match remove(db, BY, None, email).await {
+        Ok(()) => Ok(format!("removed {email}")),
+        Err(unknown @ RemoveError::Unknown(_)) => match withdraw(db, BY, None, email).await {
+            Ok(()) => Ok(format!("withdrew the invitation of {email}")),
+            Err(RemoveError::NotInvited(_)) => Err(unknown),
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// As this command was told, else as the node that serves was, else as one would be that is started like this command.
+async fn public_url(db: &PgPool, config: &Config) -> sqlx::Result<String> {
+    match &config.public_url {
+        Some(told) => Ok(told.clone()),
+        None => Ok(ledger::public_url(db).await?.unwrap_or_else(|| config.public_url())),
+    }
 }

@@ -60,7 +60,7 @@ settings! {
     /// /metrics (Prometheus), /healthz and /readyz; "none" opens no port for them
     admin_listen: Option<SocketAddr> = "127.0.0.1:9090", "TOLL_ADMIN_LISTEN", "ADDRESS:PORT", values::optional_address;
     /// The address that people type, for links and cookies (Secure when https) [default: from listen or portal_listen]
-    public_url: String = "", "TOLL_PUBLIC_URL", "URL", values::public_url;
+    public_url: Option<String> = "", "TOLL_PUBLIC_URL", "URL", values::public_url;
     /// PostgreSQL; unset, Toll starts and stops a private one of its own under data_dir
     database_url: Option<String> = "", "DATABASE_URL", "URL", values::database_url;
     /// A replica for what screens only read
@@ -112,11 +112,14 @@ impl Config {
                 if config.tls_cert.is_some() { ("tls_cert", "tls_key") } else { ("tls_key", "tls_cert") };
             return Err(ConfigError::Incomplete { has, lacks });
         }
-        if config.public_url.is_empty() {
-            config.public_url = config.url_of(config.portal_listen.unwrap_or(config.listen));
-        }
         config.data_dir = std::path::absolute(&config.data_dir).unwrap_or(config.data_dir);
         Ok(config)
+    }
+
+    /// Where people reach this node.
+    pub fn public_url(&self) -> String {
+        let listens = || self.url_of(self.portal_listen.unwrap_or(self.listen));
+        self.public_url.clone().unwrap_or_else(listens)
     }
 
     /// How a browser on this machine reaches a listener at `address`.
@@ -129,6 +132,6 @@ impl Config {
     }
 
     pub fn is_https(&self) -> bool {
-        self.public_url.starts_with("https://")
+        self.public_url().starts_with("https://")
     }
 }

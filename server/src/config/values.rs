@@ -46,9 +46,9 @@ pub fn optional_address(text: &str) -> Parsed<Option<SocketAddr>> {
     }
 }
 
-pub fn public_url(text: &str) -> Parsed<String> {
+pub fn public_url(text: &str) -> Parsed<Option<String>> {
     if text.is_empty() {
-        return Ok(String::new());
+        return Ok(None);
     }
     let bad =
         || format!("{text:?} is no public URL: write scheme and host, such as \"https://toll.example\"");
@@ -59,7 +59,7 @@ pub fn public_url(text: &str) -> Parsed<String> {
     if uri.authority().map(|a| a.as_str()) != Some(host) || host.contains('@') {
         return Err(bad());
     }
-    Ok(url.to_owned())
+    Ok(Some(url.to_owned()))
 }
 
 pub fn database_url(text: &str) -> Parsed<Option<String>> {

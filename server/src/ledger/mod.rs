@@ -40,6 +40,7 @@ use self::housekeeping::Retention;
 use self::journal::Limits;
 use self::keeper::Keeper;
 pub use self::lane::{BooksFull, Lane};
+pub use self::node::{Card, public_url};
 pub use self::shipper::Health;
 use self::shipper::Shipper;
 use crate::clock::Clock;
@@ -121,7 +122,7 @@ impl Ledger {
 
     /// Starts shipping and housekeeping as tasks of the current runtime, over connections of their own. Once a process.
     /// The clock follows the database from then on.
-    pub fn start(&self, db: &PgPool, host: String, retention: Retention) {
+    pub fn start(&self, db: &PgPool, card: Card, retention: Retention) {
         // Durable before the journal is trimmed, whatever the pool's own choice. Compiling a statement of this size
         // takes longer than running it.
         let database =
@@ -132,7 +133,7 @@ impl Ledger {
             database: database.clone(),
             identity: self.identity,
             incarnation: Uuid::new_v4(),
-            host,
+            card,
             registered: false,
             health: self.health.clone(),
             closing: self.closing.subscribe(),

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -32,23 +32,43 @@ pub fn identity(dir: &Path) -> io::Result<Uuid> {
     }
 }
 
+/// What a node says of itself.
+#[derive(Clone, Debug)]
+pub struct Card {
+    /// What people call the machine.
+    pub host: String,
+    /// Where people reach its portal; a node that serves nobody has none.
+    pub public_url: Option<String>,
+}
+
 /// Takes over as the one process that writes for this node.
 pub async fn register(
     db: &mut PgConnection,
     identity: Uuid,
     incarnation: Uuid,
-    host: &str,
+    card: &Card,
 ) -> sqlx::Result<i32> {
     sqlx::query_scalar(
-        "insert into node (identity, incarnation, host) values ($1, $2, $3)
+        "insert into node (identity, incarnation, host, public_url) values ($1, $2, $3, $4)
          on conflict (identity) do update set incarnation = excluded.incarnation, host = excluded.host,
-             started_at = now(), heartbeat_at = now(), stopped_at = null
+             public_url = excluded.public_url, started_at = now(), heartbeat_at = now(), stopped_at = null
          returning id",
     )
     .bind(identity)
     .bind(incarnation)
-    .bind(host)
+    .bind(&card.host)
+    .bind(&card.public_url)
     .fetch_one(db)
+    .await
+}
+
+/// Where people reach the portal: of nodes that have not ended, the latest; else of that which ran last.
+pub async fn public_url(db: &PgPool) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar(
+        "select public_url from node where public_url is not null
+         order by stopped_at is null desc, started_at desc limit 1",
+    )
+    .fetch_optional(db)
     .await
 }
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::batch::{Batch, DoorRow};
 use super::door::MINUTE;
 use super::lane::id_at;
-use super::node;
+use super::node::{self, Card};
 use super::record::Record;
 use super::statement::{self, Mark};
 use super::text;
@@ -48,7 +48,8 @@ impl Past {
         // As for the shipper: compiling the statement takes longer than running it.
         let mut db = (*db.connect_options()).clone().options([("jit", "off")]).connect().await?;
         let incarnation = Uuid::new_v4();
-        let node = node::register(&mut db, IDENTITY, incarnation, HOST).await?;
+        let card = Card { host: HOST.to_owned(), public_url: None };
+        let node = node::register(&mut db, IDENTITY, incarnation, &card).await?;
         let mark = node::mark(&mut db, node, LANE, 0).await?;
         Ok(Past { db, node, incarnation, mark, records: Vec::new(), door: Vec::new() })
     }

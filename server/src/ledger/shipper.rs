@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::batch::Batch;
 use super::lane::Lane;
-use super::node;
+use super::node::{self, Card};
 use super::statement::{self, Mark};
 use crate::clock::Clock;
 
@@ -45,7 +45,7 @@ pub(super) struct Shipper {
     pub identity: Uuid,
     /// This process.
     pub incarnation: Uuid,
-    pub host: String,
+    pub card: Card,
     pub registered: bool,
     pub health: watch::Sender<Health>,
     /// True once the node is stopping: ship what there is, say goodbye, end.
@@ -152,7 +152,7 @@ impl Shipper {
                 }
                 node
             }
-            _ => node::register(&mut db, self.identity, self.incarnation, &self.host).await?,
+            _ => node::register(&mut db, self.identity, self.incarnation, &self.card).await?,
         };
         self.registered = true;
         let mut marks = Vec::with_capacity(self.lanes.len());

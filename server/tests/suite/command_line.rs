@@ -2,9 +2,10 @@
 
 use std::net::TcpListener;
 use std::process::Output;
+use std::time::{Duration, Instant};
 
 use crate::support::database::TestDatabase;
-use crate::support::toll::{Home, Serve, get};
+use crate::support::toll::{Home, PATIENCE, Serve, get};
 
 /// Exit code and the one line on standard error.
 fn fault(output: Output) -> (Option<i32>, String) {
@@ -98,6 +99,76 @@ async fn with_a_database_url_no_private_server_is_started() {
     let mut toll = Serve::start(command);
     assert!(!home.data().join("postgres").exists());
     assert_eq!(toll.stop(), Some(0));
+}
+
+/// What a command prints on standard output, with the settings that it is told beside the database.
+fn printed(home: &Home, db: &TestDatabase, arguments: &[&str], told: &[(&str, &str)]) -> String {
+    let mut command = home.command(arguments);
+    let output = command.env("DATABASE_URL", &db.url).envs(told.iter().copied()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn links_begin_with_the_serving_nodes_public_url_unless_the_command_is_told_another() {
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
+    let invite = ["users", "invite", "--email", "ada@example.com", "--role", "ops"];
+    let link = |told: &[(&str, &str)]| printed(&home, &db, &invite, told);
+    assert!(link(&[]).starts_with("http://127.0.0.1:0/invite/"), "as one would serve that is started so");
+
+    let mut command = home.command(&["serve"]);
+    command.env("DATABASE_URL", &db.url).env("TOLL_PUBLIC_URL", "https://toll.example/");
+    let mut toll = Serve::start(command);
+    let deadline = Instant::now() + PATIENCE;
+    while !sqlx::query_scalar::<_, bool>("select exists (select from node)")
+        .fetch_one(&db.pool)
+        .await
+        .unwrap()
+    {
+        assert!(Instant::now() < deadline, "the node never registered");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(link(&[]).starts_with("https://toll.example/invite/"));
+    assert!(
+        link(&[("TOLL_PUBLIC_URL", "https://other.example")]).starts_with("https://other.example/invite/")
+    );
+    sqlx::query("insert into person (email, role, password_hash) values ('ada@example.com', 'ops', '')")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let reset = printed(&home, &db, &["users", "reset", "--email", "ada@example.com"], &[]);
+    assert!(reset.starts_with("https://toll.example/reset/"), "{reset}");
+
+    assert_eq!(toll.stop(), Some(0));
+    let bob = ["users", "invite", "--email", "bob@example.com", "--role", "ops"];
+    assert!(
+        printed(&home, &db, &bob, &[]).starts_with("https://toll.example/invite/"),
+        "until it serves again"
+    );
+}
+
+#[tokio::test]
+async fn a_command_takes_accounts_and_invitations_back_but_for_the_last_operators() {
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
+    sqlx::query(
+        "insert into person (email, role, password_hash)
+         values ('ada@example.com', 'ops', ''), ('bob@example.com', 'ops', '')",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    printed(&home, &db, &["users", "invite", "--email", "eve@example.com", "--role", "ops"], &[]);
+    let remove = |email: &'static str| ["users", "remove", "--email", email];
+    assert_eq!(printed(&home, &db, &remove("bob@example.com"), &[]), "removed bob@example.com\n");
+    let withdrawn = printed(&home, &db, &remove("eve@example.com"), &[]);
+    assert_eq!(withdrawn, "withdrew the invitation of eve@example.com\n");
+    for (email, told) in
+        [("ada@example.com", "the last operator cannot be removed"), ("bob@example.com", "nobody here has")]
+    {
+        let mut command = home.command(&remove(email));
+        let (code, error) = fault(command.env("DATABASE_URL", &db.url).output().unwrap());
+        assert_eq!((code, error.contains(told)), (Some(1), true), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 use toll::clock::Clock;
 use toll::ledger::housekeeping::Retention;
 use toll::ledger::record::End;
-use toll::ledger::{Entry, Health, Ledger, LedgerSettings};
+use toll::ledger::{Card, Entry, Health, Ledger, LedgerSettings};
 
 use crate::support::database::TestDatabase;
 use crate::support::toll::PATIENCE;
@@ -90,7 +90,8 @@ fn open(dir: &Path, lanes: usize) -> Ledger {
 }
 
 fn start(ledger: &Ledger, db: &PgPool) {
-    ledger.start(db, "here".into(), Retention::default());
+    let card = Card { host: "here".into(), public_url: None };
+    ledger.start(db, card, Retention::default());
 }
 
 async fn flush(ledger: &Ledger) {
