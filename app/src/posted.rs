@@ -61,6 +61,14 @@ impl Posted {
         self.all(name).into_iter().next().unwrap_or_default()
     }
 
+    /// What a page shows that goes on with either: what was done and an empty form, or nothing and what was typed.
+    pub fn outcome<T: Default>(self, done: Result<T, Error>) -> Result<(T, Draft), Error> {
+        Ok(match self.judge(done)? {
+            Ok(done) => (done, Draft::default()),
+            Err(draft) => (T::default(), draft),
+        })
+    }
+
     /// What became of the form. Of what whoever sent it can mend, the form tells; of anything else, the page.
     pub fn judge<T>(self, done: Result<T, Error>) -> Result<Result<T, Draft>, Error> {
         match done {

@@ -83,7 +83,7 @@ test.describe('by themselves', () => {
     await page.getByLabel('Current password').fill(password);
     await page.getByLabel('New password').fill('ten lives are better');
     await page.getByRole('button', { name: 'Change password' }).click();
-    await expect(page.getByText('Your password is another now')).toBeVisible();
+    await expect(page.getByText('Your password is changed')).toBeVisible();
     await elsewhere.reload();
     await expect(elsewhere).toHaveURL(/\/\?next=/);
     await elsewhere.context().close();

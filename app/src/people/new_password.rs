@@ -11,23 +11,13 @@ use crate::changes::{self, By, What};
 pub enum ChangeError {
     #[error("The current password is wrong.")]
     Wrong,
-    #[error("too many attempts")]
-    TooMany { minutes: u32 },
+    /// Other than wrong.
+    #[error(transparent)]
+    SignIn(SignInError),
     #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
-}
-
-impl From<SignInError> for ChangeError {
-    fn from(error: SignInError) -> ChangeError {
-        match error {
-            SignInError::Wrong => ChangeError::Wrong,
-            SignInError::TooMany { minutes } => ChangeError::TooMany { minutes },
-            SignInError::Password(cause) => ChangeError::Password(cause),
-            SignInError::Database(cause) => ChangeError::Database(cause),
-        }
-    }
 }
 
 /// Sets the password of the person with this address, who proves to know the `current` one as if signing in: who guesses
@@ -40,7 +30,10 @@ pub async fn change_password(
     address: &str,
     device: Option<&str>,
 ) -> Result<i64, ChangeError> {
-    let person = sign_in(db, email, current, address, device).await?;
+    let person = sign_in(db, email, current, address, device).await.map_err(|error| match error {
+        SignInError::Wrong => ChangeError::Wrong,
+        other => ChangeError::SignIn(other),
+    })?;
     let password_hash = password::hash(password).await?;
     let mut tx = db.begin().await?;
     match set(&mut tx, person, &password_hash).await? {

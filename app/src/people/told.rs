@@ -19,7 +19,7 @@ impl From<SignInError> for Error {
 impl From<ChangeError> for Error {
     fn from(cause: ChangeError) -> Error {
         match cause {
-            ChangeError::TooMany { minutes } => Error::TooManyAttempts { minutes },
+            ChangeError::SignIn(cause) => cause.into(),
             ChangeError::Database(cause) => cause.into(),
             ChangeError::Password(PasswordError::Hashing(_)) => Error::internal(cause),
             told => Error::Invalid(told.to_string()),

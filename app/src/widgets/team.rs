@@ -8,6 +8,7 @@ use crate::domain::moment::{date, until};
 use crate::domain::numbers::count;
 use crate::islands::secret::Secret;
 use crate::people::{INVITATION_HOURS, OneTimeLink, Person, Team};
+use crate::posted::Draft;
 
 /// Where a list's forms go, and what may be done with it.
 #[derive(Clone)]
@@ -20,6 +21,44 @@ pub struct Deeds {
     pub resets: bool,
     /// What becomes of the keys of whoever is removed; empty where there are none.
     pub keys: &'static str,
+}
+
+/// A team, and what came of the form that the page is the answer to.
+pub struct Asked {
+    pub team: Team,
+    pub link: Option<OneTimeLink>,
+    pub draft: Draft,
+}
+
+/// All of a page that is about a team and nothing else.
+#[component]
+pub fn TeamPage(
+    asked: Asked,
+    deeds: Deeds,
+    /// What they are called: "Colleagues".
+    title: &'static str,
+    /// "Invite a colleague".
+    invite: &'static str,
+    /// Below the list.
+    #[prop(optional)]
+    children: Option<Children>,
+) -> impl IntoView {
+    let Asked { team, link, draft } = asked;
+    let here = deeds.here.clone();
+    let (to_members, to_form) = draft.apart("invite");
+    view! {
+        {link.map(|link| view! { <HandedOut link=link/> })}
+        <Problem text=to_members/>
+        <section aria-labelledby="people-title">
+            <h2 id="people-title">{title}</h2>
+            <Members team=team deeds=deeds/>
+            {children.map(|children| children())}
+        </section>
+        <section aria-labelledby="invite-title" class="narrow">
+            <h2 id="invite-title">{invite}</h2>
+            <InviteForm here=here email=to_form.typed.get("email") problem=to_form.problem/>
+        </section>
+    }
 }
 
 #[component]
@@ -87,7 +126,7 @@ fn acts(email: &str, deeds: &Deeds) -> impl IntoView + use<> {
             <form method="post" action=here>
                 <Act act="remove" email=email.clone()/>
                 <p>
-                    "Signed out everywhere at once. Links that they have, or have handed out, open nothing any more. What they did stays written down. "
+                    "Signs them out everywhere at once. Links that they have, or have handed out, open nothing any more. What they did stays written down. "
                     {keys}
                 </p>
                 <button class="danger">{format!("Remove {email}")}</button>

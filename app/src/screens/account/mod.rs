@@ -58,12 +58,12 @@ async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
 fn Page(viewer: Viewer, browsers: i64, draft: Draft, is_changed: bool) -> impl IntoView {
     let Viewer { email, role } = viewer;
     let said = match (is_changed, role) {
-        (true, _) => "Your password is another now, and you are signed in here alone.".to_owned(),
+        (true, _) => "Your password is changed, and every other browser is signed out.".to_owned(),
         (false, Role::Ops) => format!("You are {email}, an operator: you see everything."),
         (false, Role::Partner { name, .. }) => format!("You are {email}, and see the traffic of {name}."),
     };
     let elsewhere = match browsers - 1 {
-        ..=0 => "You are signed in in this browser alone.".to_owned(),
+        ..=0 => "You are signed in here only.".to_owned(),
         others => format!("You are signed in here and in {}.", count(others.unsigned_abs(), "other browser")),
     };
     view! {
@@ -82,7 +82,7 @@ fn Page(viewer: Viewer, browsers: i64, draft: Draft, is_changed: bool) -> impl I
         <section aria-labelledby="sessions-title" class="narrow">
             <h2 id="sessions-title">"Where you are signed in"</h2>
             <p>{elsewhere}</p>
-            <form method="post" action="/_fn/sign_out">
+            <form method="post" action="/_fn/sign_out" class="below">
                 <button class="quiet" name="everywhere" value="true">"Sign out everywhere"</button>
             </form>
         </section>

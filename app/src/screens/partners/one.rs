@@ -43,13 +43,10 @@ pub fn OnePartner() -> impl IntoView {
 
 async fn shown(posted: Option<Posted>, span: String, slug: String) -> Result<Shown, Error> {
     let (link, draft) = match posted {
-        None => (None, Draft::default()),
+        None => Default::default(),
         Some(form) => {
             let done = act(&form, &slug).await;
-            match form.judge(done)? {
-                Ok(link) => (link, Draft::default()),
-                Err(draft) => (None, draft),
-            }
+            form.outcome(done)?
         }
     };
     Ok(Shown { details: ops_partner(span, slug).await?, link, draft })

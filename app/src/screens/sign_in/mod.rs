@@ -80,13 +80,7 @@ fn Form(
                 <Problem text=draft.problem/>
                 <button>"Sign in"</button>
             </form>
-            <p class="hint">
-                {match ways.sign_up {
-                    true => view! { "No account yet? "<a href="/sign-up">"Sign up"</a>"." }.into_any(),
-                    false => "No account yet? An operator of this gateway can send you a link.".into_any(),
-                }}
-                " An operator can also send a link when the password is lost."
-            </p>
+            {(!ways.is_deserted || ways.sign_up).then(|| view! { <Otherwise sign_up=ways.sign_up/> })}
         </Door>
     }
 }
@@ -100,5 +94,19 @@ fn FirstOfAll() -> impl IntoView {
             <p><code>"toll serve"</code>" printed a link when it started: it makes the first operator. This makes another:"</p>
             <pre><code>"toll users invite --role ops --email you@example.com"</code></pre>
         </section>
+    }
+}
+
+/// What to do without an account, or without a password.
+#[component]
+fn Otherwise(sign_up: bool) -> impl IntoView {
+    view! {
+        <p class="hint">
+            {match sign_up {
+                true => view! { "No account yet? "<a href="/sign-up">"Sign up"</a>"." }.into_any(),
+                false => "No account yet? An operator of this gateway can send you a link.".into_any(),
+            }}
+            " An operator can also send a link when the password is lost."
+        </p>
     }
 }

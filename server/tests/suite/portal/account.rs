@@ -42,8 +42,8 @@ async fn whoever_knows_the_password_changes_it_and_is_signed_in_here_alone() {
         assert_eq!(portal.page("/ops", over).await.status, StatusCode::FOUND);
     }
     let page = portal.page("/account?changed=1", &fresh).await;
-    assert!(page.body.contains("Your password is another now"), "{}", page.body);
-    assert!(page.body.contains("in this browser alone"), "{}", page.body);
+    assert!(page.body.contains("Your password is changed"), "{}", page.body);
+    assert!(page.body.contains("You are signed in here only."), "{}", page.body);
     assert_eq!(find_reset(&portal.db, &link).await.unwrap(), None, "older ways to set one are over");
     assert_eq!(sign_in(&portal, PASSWORD).await, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(sign_in(&portal, "a brand new one").await, StatusCode::OK);
