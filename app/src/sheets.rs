@@ -47,7 +47,7 @@ pub fn link(address: &Address) -> Option<String> {
 }
 
 /// The slug in the path of a partner's page.
-fn partner(path: &str) -> Option<&str> {
+pub fn partner(path: &str) -> Option<&str> {
     path.strip_prefix("/ops/partners/").filter(|slug| *slug != "new" && !slug.contains('/'))
 }
 

@@ -78,14 +78,40 @@ test('a snapshot names its window, and stays as it is', async ({ page }) => {
   await expect(page.getByRole('link', { name: /^(Live|Paused)/ })).toHaveCount(0);
 });
 
-test('charts are saved as pictures', async ({ page }) => {
-  await page.goto(url('/ops?last=6h&live=off'));
+test('charts are saved as pictures that say what they show', async ({ page }) => {
+  await page.goto(url('/ops?last=6h'));
+  await page.getByRole('link', { name: 'Snapshot' }).click();
   await expect(page.locator('.canvas.drawn')).toHaveCount(3);
-  const saved = [];
-  page.on('download', (download) => saved.push(download.suggestedFilename()));
+  // Words on a canvas cannot be read back: what the pictures are made of can.
+  await page.evaluate(() => {
+    globalThis.stills = [];
+    const { init } = globalThis.echarts;
+    globalThis.echarts.init = (...args) => {
+      const chart = init(...args);
+      const setOption = chart.setOption.bind(chart);
+      chart.setOption = (option, how) => { globalThis.stills.push(option); return setOption(option, how); };
+      return chart;
+    };
+  });
+  const saved = {};
+  page.on('download', async (download) => {
+    saved[download.suggestedFilename()] = download;
+    await download.saveAs(`artefacts/${download.suggestedFilename()}`);
+  });
   await page.getByRole('button', { name: 'PNG' }).click();
-  await expect.poll(() => saved.length).toBe(3);
-  expect(saved.sort()).toEqual(['toll-funnel.png', 'toll-latency.png', 'toll-over-time.png']);
+  await expect.poll(() => Object.keys(saved).sort()).toEqual(['toll-funnel.png', 'toll-latency.png', 'toll-over-time.png']);
+  const window = await page.locator('.when').textContent();
+  expect(window).toMatch(/ \d{4}(, \d\d:\d\d)? UTC$/);
+  const stills = await page.evaluate(() => globalThis.stills.map(({ title, legend }) => ({
+    title: title.text, words: title.subtext.split('\n'), legend: legend.data.map(({ name }) => name),
+  })));
+  expect(stills.map(({ title }) => title).sort()).toEqual(['All traffic: latency at the upstream', 'All traffic: over time', 'All traffic: the funnel']);
+  for (const { words } of stills) expect(words[0]).toBe(window);
+  const traffic = stills.find(({ title }) => title.endsWith('over time'));
+  expect(traffic.words[1]).toMatch(/^requests a minute by the stage where they ended, up to [\d,]+$/);
+  const onPage = await page.locator('.traffic .legend li').allTextContents();
+  expect(traffic.legend).toEqual(onPage);
+  expect(stills.find(({ title }) => title.endsWith('funnel')).legend).toHaveLength(6);
 });
 
 test.describe('without scripts', () => {

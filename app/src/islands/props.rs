@@ -16,6 +16,18 @@ struct Props<T> {
     data: T,
 }
 
+/// The `data` of the island that an element is in, as it is now.
+pub fn of<T: DeserializeOwned>(inside: &web_sys::Element) -> Option<T> {
+    let island = inside.closest("leptos-island").ok().flatten()?;
+    match serde_json::from_str::<Props<T>>(&island.get_attribute("data-props").unwrap_or_default()) {
+        Ok(props) => Some(props.data),
+        Err(cause) => {
+            leptos::logging::warn!("an island cannot read its news: {cause}");
+            None
+        }
+    }
+}
+
 /// The island's `data`, which begins as `first` and changes with the page. `inside` is any element of the island; `on_gone`
 /// runs when the island is taken from the page.
 pub fn use_data<T>(inside: NodeRef<Div>, first: T, on_gone: impl Fn() + 'static) -> RwSignal<T>
@@ -32,10 +44,8 @@ where
         listen(&island, GONE, move || on_gone.with_value(|on_gone| on_gone()));
         let element = island.clone();
         listen(&island, CHANGED, move || {
-            let props = element.get_attribute("data-props").unwrap_or_default();
-            match serde_json::from_str::<Props<T>>(&props) {
-                Ok(props) => data.set(props.data),
-                Err(cause) => leptos::logging::warn!("an island cannot read its news: {cause}"),
+            if let Some(news) = of(&element) {
+                data.set(news);
             }
         });
     });

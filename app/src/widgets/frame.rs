@@ -36,6 +36,9 @@ pub fn Frame(
     let is_live = !is_still && !address.is_paused() && (window.is_none() || address.span().is_live());
     let span = address.span();
     let wrong = window.and_then(|_| address.named_span().err());
+    let stills = window.map(|window| {
+        view! { <Stills address=address.clone() window=window viewer=viewer.clone()/> }
+    });
     view! {
         <a class="skip" href="#content">"To the content"</a>
         <Header viewer=viewer here=here address=address.clone()/>
@@ -48,7 +51,7 @@ pub fn Frame(
                 {window.map(|window| view! { <WindowPicker address=address.clone() shown=window kept_since=kept_since/> })}
             </div>
             {wrong.map(|error| view! { <Problem text=Some(format!("What is shown is the last hour: {error}."))/> })}
-            {window.map(|window| view! { <Stills address=address window=window/> })}
+            {stills}
             {is_live.then(|| view! { <Live/> })}
             {children()}
         </main>

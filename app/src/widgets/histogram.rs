@@ -64,7 +64,7 @@ fn percentiles(latency: &Latency) -> impl IntoView + use<> {
 fn bars(latency: &Latency) -> impl IntoView + use<> {
     let highest = latency.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let marked = bucket_of_p95(latency);
-    let shade = ("mark", marked.unwrap_or(0) as f64, 1.0, if marked.is_some() { 100.0 } else { 0.0 });
+    let shade = ("mark", marked.unwrap_or(0) as f64 + 0.05, 0.9, if marked.is_some() { 100.0 } else { 0.0 });
     let counts = latency.counts.iter().enumerate();
     let bars = counts.map(|(n, count)| ("count", n as f64 + 0.05, 0.9, *count as f64 / highest * 100.0));
     std::iter::once(shade)

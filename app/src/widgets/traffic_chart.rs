@@ -25,6 +25,9 @@ pub fn TrafficChart(
     title: String,
     #[prop(default = "over-time".into(), into)] id: String,
     #[prop(default = Size::Whole)] size: Size,
+    /// Which of them it is, where a heading above says so.
+    #[prop(optional)]
+    of: Option<String>,
 ) -> impl IntoView {
     let lists = behind.as_ref().map(Address::without_window).map(|address| address.href());
     let highest = grouped(traffic.highest().round() as u64);
@@ -43,7 +46,7 @@ pub fn TrafficChart(
     };
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {
-        <figure class=class aria-labelledby=labelled_by>
+        <figure class=class aria-labelledby=labelled_by data-of=of>
             <h2 id=title_id>
                 {title}
                 <small>{explained}</small>

@@ -1,15 +1,18 @@
 //! What the charts look like, in charming's words. Labels and axes are HTML around the drawing, there before scripts;
 //! the chart fills the same box as the SVG it covers.
 
+mod still;
 mod traffic;
 
-use charming::component::{Axis, Grid};
+use charming::component::{Axis, Grid, Legend, Title};
 use charming::datatype::DataPointItem;
 use charming::element::{
-    AxisLabel, AxisLine, AxisTick, AxisType, Color, ItemStyle, Label, SplitLine, Tooltip, Trigger,
+    AxisLabel, AxisLine, AxisTick, AxisType, Color, ItemStyle, Label, SplitLine, TextStyle, Tooltip, Trigger,
 };
 use charming::series::{Bar, Funnel, Line};
 use serde::Serialize;
+
+pub use self::still::{Caption, SIZE, still};
 
 use super::data::{ChartData, LABELS, Piece, bucket_of_p95};
 use super::palette::Palette;
@@ -25,6 +28,12 @@ pub struct Drawing {
     #[serde(rename = "useUTC")]
     use_utc: bool,
     tooltip: Tooltip,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_style: Option<TextStyle>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<Title>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    legend: Option<Legend>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<Grid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +64,9 @@ impl Drawing {
             animation: !palette.is_still,
             use_utc: true,
             tooltip,
+            text_style: None,
+            title: None,
+            legend: None,
             grid: None,
             x_axis: None,
             y_axis: None,
@@ -64,16 +76,41 @@ impl Drawing {
     }
 }
 
+/// Pixels around what is drawn: none on the page, where words stand beside it in HTML.
+#[derive(Clone, Copy, Default)]
+struct Room {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Room {
+    fn grid(self) -> Grid {
+        Grid::new().left(self.left).right(self.right).top(self.top).bottom(self.bottom)
+    }
+}
+
 pub fn drawing(data: &ChartData, palette: &Palette) -> Drawing {
+    let room = Room::default();
     match data {
-        ChartData::Funnel { pieces, .. } => funnel(pieces, palette),
-        ChartData::Histogram { latency, .. } => histogram(latency, palette),
-        ChartData::Traffic { traffic, bands, size, .. } => traffic::drawing(traffic, bands, *size, palette),
+        ChartData::Funnel { pieces, .. } => funnel(pieces, room, palette),
+        ChartData::Histogram { latency, .. } => {
+            let total: u64 = latency.counts.iter().sum();
+            let words = |bucket: usize| {
+                let count = latency.counts[bucket];
+                format!("{}: {} ({})", bound(bucket), grouped(count), percent(count, total))
+            };
+            histogram(latency, words, Label::new().show(false), room, palette)
+        }
+        ChartData::Traffic { traffic, bands, size, .. } => {
+            traffic::drawing(traffic, bands, *size, room, palette)
+        }
     }
 }
 
 /// Each piece as wide as what the stage was given, narrowing to what it let through.
-fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
+fn funnel(pieces: &[Piece], room: Room, palette: &Palette) -> Drawing {
     let arrived = pieces.first().map_or(0, |piece| piece.entered).max(1) as f64;
     let reached = pieces.last().map_or(0, |piece| piece.passed) as f64;
     let data: Vec<_> = pieces
@@ -90,49 +127,51 @@ fn funnel(pieces: &[Piece], palette: &Palette) -> Drawing {
         .min_size(format!("{}%", reached / arrived * 100.0))
         .max(arrived)
         .max_size("100%")
-        .left("0")
-        .right("0")
-        .top("0")
-        .bottom("0")
+        .left(room.left)
+        .right(room.right)
+        .top(room.top)
+        .bottom(room.bottom)
         .gap(2.0)
         .label(Label::new().show(false))
         .data(data);
     Drawing::of(vec![Series::Funnel(Box::new(series))], palette)
 }
 
-/// Requests by latency, the bucket of p95 shaded.
-fn histogram(latency: &Latency, palette: &Palette) -> Drawing {
-    let total: u64 = latency.counts.iter().sum();
+/// Requests by latency, the bucket of p95 shaded. `names` are what is said of each bar, by its tooltip or its label.
+fn histogram(
+    latency: &Latency,
+    names: impl Fn(usize) -> String,
+    label: Label,
+    room: Room,
+    palette: &Palette,
+) -> Drawing {
     let highest = latency.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
-    let names: Vec<_> = LABELS
-        .iter()
-        .zip(latency.counts)
-        .enumerate()
-        .map(|(bucket, (label, count))| {
-            let bound = if bucket == 8 { "over 5,000 ms".into() } else { format!("up to {label} ms") };
-            format!("{bound}: {} ({})", grouped(count), percent(count, total))
-        })
-        .collect();
     let marked = bucket_of_p95(latency);
-    let shade: Vec<f64> = (0..9).map(|bucket| if marked == Some(bucket) { highest } else { 0.0 }).collect();
-    let counts: Vec<f64> = latency.counts.iter().map(|count| *count as f64).collect();
-    let shaded = Bar::new()
-        .id("shade")
-        .bar_width("100%")
+    let bar = |id: &str, name: &str, height: &dyn Fn(usize) -> f64| {
+        let point = |bucket| DataPointItem::new(height(bucket)).name(names(bucket));
+        Bar::new().id(id).name(name).bar_width("90%").data((0..9).map(point).collect::<Vec<_>>())
+    };
+    let shaded = bar("shade", P95, &|bucket| if marked == Some(bucket) { highest } else { 0.0 })
         .bar_gap("-100%")
-        .item_style(ItemStyle::new().color(Color::from(palette.colour("ink"))).opacity(0.07))
-        .data(shade);
-    let counted = Bar::new()
-        .id("count")
-        .bar_width("90%")
-        .item_style(ItemStyle::new().color(Color::from(palette.colour("proxy"))))
-        .data(counts);
+        .item_style(ItemStyle::new().color(Color::from(palette.colour("ink"))).opacity(0.07));
+    let counted = bar("count", COUNT, &|bucket| latency.counts[bucket] as f64)
+        .label(label)
+        .item_style(ItemStyle::new().color(Color::from(palette.colour("proxy"))));
+    let bounds: Vec<_> = (0..9).map(bound).collect();
     Drawing {
-        grid: Some(Grid::new().left("0").right("0").top("0").bottom("0")),
-        x_axis: Some(hidden(Axis::new().type_(AxisType::Category).data(names))),
+        grid: Some(room.grid()),
+        x_axis: Some(hidden(Axis::new().type_(AxisType::Category).data(bounds))),
         y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(highest))),
         ..Drawing::of(vec![Series::Bar(Box::new(shaded)), Series::Bar(Box::new(counted))], palette)
     }
+}
+
+/// What the colours of a histogram mean.
+const COUNT: &str = "requests";
+const P95: &str = "the bucket that p95 lies in";
+
+fn bound(bucket: usize) -> String {
+    if bucket == 8 { "over 5,000 ms".into() } else { format!("up to {} ms", LABELS[bucket]) }
 }
 
 /// An axis that is only there to measure.

@@ -18,11 +18,15 @@ extern "C" {
     #[wasm_bindgen(js_namespace = echarts, js_name = init, catch)]
     fn init(element: &web_sys::HtmlElement) -> Result<Echarts, JsValue>;
 
-    #[wasm_bindgen(js_namespace = echarts, js_name = getInstanceByDom)]
-    pub fn of(element: &web_sys::HtmlElement) -> Option<Echarts>;
+    #[wasm_bindgen(js_namespace = echarts, js_name = init, catch)]
+    fn init_sized(
+        element: &web_sys::HtmlElement,
+        theme: &JsValue,
+        options: &js_sys::Object,
+    ) -> Result<Echarts, JsValue>;
 
     #[wasm_bindgen(method, js_name = getDataURL)]
-    pub fn picture(this: &Echarts, options: &js_sys::Object) -> String;
+    fn picture(this: &Echarts, options: &js_sys::Object) -> String;
 
     #[wasm_bindgen(method, js_name = setOption, catch)]
     fn set_option(this: &Echarts, option: &JsValue, how: &JsValue) -> Result<JsValue, JsValue>;
@@ -75,6 +79,30 @@ pub fn start(element: &web_sys::HtmlElement) -> Result<Echarts, JsValue> {
     init(element)
 }
 
+/// A drawing that is in no page, as a PNG in a `data:` address, twice as sharp as `size` says.
+pub fn picture(drawing: &Drawing, (width, height): (f64, f64), ground: &str) -> Result<String, JsValue> {
+    let element: web_sys::HtmlElement = leptos::prelude::document().create_element("div")?.unchecked_into();
+    let chart = init_sized(
+        &element,
+        &JsValue::NULL,
+        &object(&[("width", width.into()), ("height", height.into())])?,
+    )?;
+    let shown = chart.show(drawing, None);
+    let options =
+        object(&[("type", "png".into()), ("pixelRatio", 2.into()), ("backgroundColor", ground.into())])?;
+    let picture = shown.map(|()| chart.picture(&options));
+    chart.dispose();
+    picture
+}
+
+fn object(fields: &[(&str, JsValue)]) -> Result<js_sys::Object, JsValue> {
+    let object = js_sys::Object::new();
+    for (name, value) in fields {
+        Reflect::set(&object, &(*name).into(), value)?;
+    }
+    Ok(object)
+}
+
 /// A number of what ECharts says about an event or an item; of several items, of the first.
 pub fn number(params: &JsValue, name: &str) -> Option<usize> {
     let first = Reflect::get_u32(params, 0).ok().filter(|first| !first.is_undefined());
@@ -101,8 +129,7 @@ impl Echarts {
         }
         Reflect::set(&part(&part(&option, "xAxis")?, "axisLabel")?, &"hideOverlap".into(), &JsValue::TRUE)?;
         // A series that is there no more goes; the others, known by their ids, change in place.
-        let how = js_sys::Object::new();
-        Reflect::set(&how, &"replaceMerge".into(), &"series".into())?;
+        let how = object(&[("replaceMerge", "series".into())])?;
         self.set_option(&option, &how)?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Traffic over time: a column a step, stacked by stage, and bands where a door was shut.
 
-use charming::component::{Axis, Grid};
+use charming::component::Axis;
 use charming::datatype::{CompositeValue, DataPoint};
 use charming::element::{
     AxisLabel, AxisLine, AxisPointer, AxisPointerType, AxisTick, AxisType, Color, Emphasis, EmphasisFocus,
@@ -11,7 +11,8 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::{Drawing, Series, hidden};
+use super::{Drawing, Room, Series, hidden};
+use crate::domain::numbers::grouped;
 use crate::domain::over_time::OverTime;
 use crate::domain::stage::Stage;
 use crate::islands::chart::data::{Band, LINE, Size, ceiling, names, stage_of_series};
@@ -62,7 +63,8 @@ impl Slider {
     }
 }
 
-pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette) -> Drawing {
+/// `room` is what is left around the columns and their hours.
+pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, room: Room, palette: &Palette) -> Drawing {
     let columns = (0..Stage::ALL.len()).filter_map(stage_of_series);
     let mut series: Vec<_> =
         columns.map(|stage| Series::Bar(Box::new(column(traffic, stage, palette)))).collect();
@@ -83,6 +85,7 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette
         .axis_line(AxisLine::new().show(false))
         .split_line(SplitLine::new().show(false));
     let slider = (size == Size::Whole).then(|| Slider::new(palette));
+    let below = f64::from(if slider.is_some() { AXIS + SLIDER } else { AXIS });
     let pointer = AxisPointer::new()
         .type_(AxisPointerType::Line)
         .line_style(LineStyle::new().color(palette.colour("edge")));
@@ -92,11 +95,7 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, palette: &Palette
         .background_color(Color::from(palette.colour("ink")))
         .border_width(0.0);
     Drawing {
-        grid: Some(Grid::new().left(0).right(0).top(0).bottom(if slider.is_some() {
-            AXIS + SLIDER
-        } else {
-            AXIS
-        })),
+        grid: Some(Room { bottom: room.bottom + below, ..room }.grid()),
         x_axis: Some(time),
         y_axis: Some(hidden(Axis::new().type_(AxisType::Value).max(ceiling(traffic, bands, size)))),
         data_zoom: slider,
@@ -113,12 +112,17 @@ fn column(traffic: &OverTime, stage: Stage, palette: &Palette) -> Bar {
     };
     Bar::new()
         .id(stage.name())
-        .name(stage.title())
+        .name(name(traffic, stage))
         .stack("traffic")
         .bar_width("92%")
         .item_style(ItemStyle::new().color(Color::from(palette.stage(stage))))
         .emphasis(Emphasis::new().focus(EmphasisFocus::None))
         .data((0..traffic.points.len()).map(point).collect::<Vec<_>>())
+}
+
+/// As the legend has it: "Quota 4,530".
+pub fn name(traffic: &OverTime, stage: Stage) -> String {
+    format!("{} {}", stage.title(), grouped(traffic.total(stage)))
 }
 
 /// The bands of one upstream, its name at the first of them, in a line of its own. They belong to a series in ECharts: one
