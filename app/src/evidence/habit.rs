@@ -40,7 +40,8 @@ pub async fn before(
     // Whoever calls by another program is another caller, and it asks for the same thing on its own account.
     let rows = sqlx::query(
         "with newest as (
-             select key_id, address, user_agent, method, path, outcome, at, duration_us, retry_waited_ms, retry_asked_ms
+             select key_id, address, user_agent, method, path, outcome, at, duration_us, retry_asked_ms,
+                 case when same_again is distinct from false then retry_waited_ms end as retry_waited_ms
              from request_log
              where partner_id = $1 and at >= $2 and at < $3
              order by at desc limit $4

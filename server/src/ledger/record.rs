@@ -38,7 +38,7 @@ pub struct Record {
     pub tokens_after: Option<f64>,
     /// What a refusal asked the caller to wait.
     pub retry_asked_ms: Option<i64>,
-    /// How long an early retry had waited since the refusal; none if this node had not refused the same request.
+    /// How long an early retry had waited since the refusal.
     pub retry_waited_ms: Option<i64>,
     pub cache_miss: Option<CacheMiss>,
     pub metered_locally: bool,
@@ -46,6 +46,9 @@ pub struct Record {
     pub upstream_calls: u16,
     /// False for upgrades and event streams: counted, but not timed.
     pub timed: bool,
+    /// Whether it was refused, and this node had refused the same request before and asked to wait for longer. Last, for
+    /// the journal has records without it.
+    pub same_again: bool,
 }
 
 /// How a request ended.
@@ -87,6 +90,7 @@ impl Record {
             metered_locally: false,
             upstream_calls: 0,
             timed: true,
+            same_again: false,
         }
     }
 }

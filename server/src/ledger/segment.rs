@@ -21,8 +21,9 @@ const MAGIC: u64 = u64::from_le_bytes(*b"TOLLJN01");
 const PREFIX: usize = 8;
 const FIXED: usize = PREFIX + 8 + 8 + 1;
 
-/// The record of a request. Other kinds have a number of their own when there are any.
-const REQUEST: u8 = 1;
+/// The record of a request, and one of the version before: without `same_again`, which a wait said by itself.
+const REQUEST: u8 = 2;
+const REQUEST_BEFORE: u8 = 1;
 
 pub struct Segment {
     map: Mapped,
@@ -166,6 +167,10 @@ impl Raw<'_> {
     pub fn record(&self) -> Result<Record, postcard::Error> {
         match self.payload.split_first() {
             Some((&REQUEST, record)) => postcard::from_bytes(record),
+            Some((&REQUEST_BEFORE, record)) => {
+                let record: Record = postcard::from_bytes(&[record, &[u8::from(false)]].concat())?;
+                Ok(Record { same_again: record.retry_waited_ms.is_some(), ..record })
+            }
             _ => Err(postcard::Error::DeserializeBadEncoding),
         }
     }
@@ -173,5 +178,21 @@ impl Raw<'_> {
     /// Whose record it is.
     pub fn id(&self) -> Option<Uuid> {
         self.record().ok().map(|record| record.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_the_version_before_has_written_is_read_as_it_was_meant() {
+        for (waited, same_again) in [(Some(80), true), (None, false)] {
+            let record = Record { retry_waited_ms: waited, same_again, ..Record::new(Uuid::max(), 7) };
+            let now = postcard::to_stdvec(&record).expect("encodes");
+            let before = [&[REQUEST_BEFORE], &now[..now.len() - 1]].concat();
+            let raw = Raw { seq: 1, minute: 0, payload: &before, next: 0 };
+            assert_eq!(raw.record(), Ok(record));
+        }
     }
 }

@@ -16,15 +16,15 @@ given as (
         $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[],
         $25::bigint[], $26::bigint[], $27::bigint[], $28::smallint[],
         $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[], $34::bigint[],
-        $35::double precision[], $36::double precision[], $37::bigint[], $38::bigint[],
-        $39::boolean[], $40::smallint[], $41::boolean[], $42::smallint[]
+        $35::double precision[], $36::double precision[], $37::bigint[], $38::bigint[], $39::boolean[],
+        $40::boolean[], $41::smallint[], $42::boolean[], $43::smallint[]
     ) as r (
         seq, id, at, route_id, partner_id, key_id,
         stage, outcome, reached, status, upstream_status, cache_miss,
         method, path, request_id, address, user_agent, target,
         bytes_in, bytes_out, duration_us, bucket,
         us_route, us_key, us_quota, us_cache, us_breaker, us_proxy,
-        tokens_before, tokens_after, retry_asked_ms, retry_waited_ms,
+        tokens_before, tokens_after, retry_asked_ms, retry_waited_ms, same_again,
         metered_locally, upstream_calls, timed,
         -- 0 for calls that no request waited for: they count as calls, and as nothing else.
         requests
@@ -35,13 +35,13 @@ log as (
     insert into request_log (
         node_id, lane, seq, id, at, route_id, partner_id, key_id, stage, outcome, reached, status, upstream_status,
         cache_miss, method, path, request_id, address, user_agent, target, bytes_in, bytes_out, duration_us, stage_us,
-        tokens_before, tokens_after, retry_asked_ms, retry_waited_ms, metered_locally, upstream_calls, timed
+        tokens_before, tokens_after, retry_asked_ms, retry_waited_ms, same_again, metered_locally, upstream_calls, timed
     )
     select
         $1, $2, seq, id, at, route_id, partner_id, key_id, stage, outcome, reached, status, upstream_status,
         cache_miss, method, path, request_id, address, user_agent, target, bytes_in, bytes_out, duration_us,
         array[us_route, us_key, us_quota, us_cache, us_breaker, us_proxy],
-        tokens_before, tokens_after, retry_asked_ms, retry_waited_ms, metered_locally, upstream_calls, timed
+        tokens_before, tokens_after, retry_asked_ms, retry_waited_ms, same_again, metered_locally, upstream_calls, timed
     from given where requests > 0
 ),
 -- Requests of one minute that ended alike, so that each row below is touched once.
@@ -72,7 +72,7 @@ door as materialized (
     select d.at, greatest(d.arrived, coalesce(before.arrived, 0)) as arrived, d.open,
         coalesce(before.arrived, 0) as arrived_before, coalesce(before.open, 0) as open_before
     from mine
-    cross join unnest($43::timestamptz[], $44::bigint[], $45::bigint[]) as d (at, arrived, open)
+    cross join unnest($44::timestamptz[], $45::bigint[], $46::bigint[]) as d (at, arrived, open)
     left join door_minute as before on before.node_id = $1 and before.lane = $2 and before.at = d.at
 ),
 door_by_minute as (

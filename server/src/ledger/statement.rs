@@ -94,6 +94,7 @@ pub async fn ship(
         .bind(column(records, |r| r.tokens_after))
         .bind(column(records, |r| r.retry_asked_ms))
         .bind(column(records, |r| r.retry_waited_ms))
+        .bind(column(records, |r| r.same_again))
         .bind(column(records, |r| r.metered_locally))
         .bind(column(records, |r| r.upstream_calls.min(i16::MAX as u16) as i16))
         .bind(column(records, |r| r.timed))

@@ -115,6 +115,7 @@ mod tests {
             metered_locally: true,
             upstream_calls: u16::MAX,
             timed: true,
+            same_again: true,
             ..Record::new(Uuid::max(), i64::MIN)
         };
         tidy(&mut record);

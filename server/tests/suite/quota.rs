@@ -11,6 +11,7 @@ use crate::support::client::{Reply, client, client_without_keep_alive, get};
 use crate::support::database::TestDatabase;
 use crate::support::gateway::{Options, TestGateway, create_key};
 use crate::support::origin::Origin;
+use crate::support::toll::PATIENCE;
 
 /// One partner, `acme`, on a plan of this size, and its key.
 async fn set_up(origin: &Origin, capacity: u32, refill: f64) -> (TestGateway, String) {
@@ -132,6 +133,35 @@ async fn a_retry_before_its_time_is_named_and_another_key_of_the_partner_is_not_
         assert_eq!((early.status, early.outcome()), (429, "quota_early_retry"));
         assert_eq!(get(&client, &url, &other).await.outcome(), "quota_spent");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_early_request_leaves_its_wait_and_only_the_same_again_is_marked_so() {
+    let origin = Origin::ok().await;
+    let (toll, key) = set_up(&origin, 1, 0.001).await;
+    let client = client();
+    for path in ["/api/orders/1", "/api/orders/1", "/api/orders/2", "/api/orders/1"] {
+        get(&client, &toll.url(path), &key).await;
+    }
+    let all = "select path, retry_waited_ms is not null, same_again from request_log order by at";
+    let began = Instant::now();
+    let rows: Vec<(String, bool, Option<bool>)> = loop {
+        let rows = sqlx::query_as(all).fetch_all(&toll.db.pool).await.unwrap();
+        if rows.len() == 4 {
+            break rows;
+        }
+        assert!(began.elapsed() < PATIENCE, "{rows:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let marks: Vec<_> =
+        rows.iter().map(|(path, waited, again)| (path.as_str(), *waited, again.unwrap())).collect();
+    let expected = [
+        ("/api/orders/1", false, false),
+        ("/api/orders/1", false, false),
+        ("/api/orders/2", true, false),
+        ("/api/orders/1", true, true),
+    ];
+    assert_eq!(marks, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -160,6 +160,7 @@ impl Ids {
         Record {
             retry_asked_ms: Some(2_000),
             retry_waited_ms: waited_ms,
+            same_again: waited_ms.is_some(),
             tokens_before: Some(0.2),
             tokens_after: Some(0.2),
             ..self.stopped(Some(who), Some(route), Stage::Quota, outcome)

@@ -126,8 +126,8 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
             let (caller, wait) =
                 ((caller.key.id, arrived.peer.address), Duration::from_secs(verdict.retry_after));
             let again = self.gateway.refused.again(caller, &arrived.request, wait, Instant::now());
-            let waited = verdict.early_after_ms.filter(|_| again);
-            identified.routed.arrived.entry.record.retry_waited_ms = waited;
+            let record = &mut identified.routed.arrived.entry.record;
+            (record.retry_waited_ms, record.same_again) = (verdict.early_after_ms, again);
         }
         let mut answer = match decide(&verdict, &plan) {
             None => self.inner.serve(Admitted { identified, _proof: () }).await,

@@ -12,7 +12,8 @@ impl Scene {
     /// Eighty refusals in a minute, 750 ms apart: of one request, asked to wait so long, and made by these programs in turn.
     async fn refused(&self, asked_ms: i64, programs: usize) -> Vec<String> {
         let early = self.record("acme", "billing", Stage::Quota, Outcome::QuotaEarlyRetry).await;
-        let early = Record { retry_asked_ms: Some(asked_ms), retry_waited_ms: Some(750), ..early };
+        let (retry_asked_ms, retry_waited_ms) = (Some(asked_ms), Some(750));
+        let early = Record { retry_asked_ms, retry_waited_ms, same_again: true, ..early };
         let of = |n| Record { user_agent: format!("program/{}", n % programs), ..early.clone() };
         self.write_past(6, (0..80).map(of).collect()).await;
         self.said(80).await
