@@ -122,10 +122,7 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
         entry.record.tokens_after = Some(verdict.tokens_after);
         entry.record.metered_locally = verdict.locally;
         if !verdict.granted {
-            let arrived = &identified.routed.arrived;
-            let (caller, wait) =
-                ((caller.key.id, arrived.peer.address), Duration::from_secs(verdict.retry_after));
-            let again = self.gateway.refused.again(caller, &arrived.request, wait, Instant::now());
+            let again = self.is_again(&mut identified, verdict.retry_after).await;
             let record = &mut identified.routed.arrived.entry.record;
             (record.retry_waited_ms, record.same_again) = (verdict.early_after_ms, again);
         }
@@ -139,6 +136,15 @@ impl<S: Serve<Admitted>> Serve<Identified> for QuotaStage<S> {
 }
 
 impl<S> QuotaStage<S> {
+    /// Whether this request, which is refused, is one that was refused before, and comes sooner than it was to.
+    async fn is_again(&self, identified: &mut Identified, retry_after: u64) -> bool {
+        let Some(caller) = identified.caller.as_ref().map(|caller| caller.key.id) else { return false };
+        let arrived = &mut identified.routed.arrived;
+        let Some(body) = refused::body(&mut arrived.request).await else { return false };
+        let (caller, wait) = ((caller, arrived.peer.address), Duration::from_secs(retry_after));
+        self.gateway.refused.again(caller, &arrived.request, &body, wait, Instant::now())
+    }
+
     fn ask(&self, caller: &Caller, identified: &Identified) -> (Ask, Arc<Inside>) {
         let peer = &identified.routed.arrived.peer;
         let inside = Arc::new(self.gateway.callers.enter((caller.key.id, peer.address)));

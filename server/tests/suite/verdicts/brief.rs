@@ -24,6 +24,15 @@ async fn a_partner_that_retries_its_own_429_is_named_and_its_neighbour_is_not() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_sent_again_and_again_is_a_loop() {
+    let origin = Origin::ok().await;
+    let scene = scene(&origin, "capacity = 20\nrefill_per_second = 0.01", PATIENT, &["acme"]).await;
+    scene.post(0, (0..100).map(|_| "{\"item\": 100}".to_owned())).await;
+    let said = scene.said(100).await;
+    assert!(said[0].starts_with("`acme` is retrying its own 429: "), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rise_is_blamed_on_the_loop_that_made_it() {
     let origin = Origin::ok().await;
     let scene = scene(&origin, TIGHT, PATIENT, &["acme", "globex"]).await;

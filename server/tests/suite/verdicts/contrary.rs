@@ -52,6 +52,15 @@ async fn whoever_asks_another_question_each_time_is_no_retry_loop() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn orders_of_one_length_are_not_one_that_is_sent_again() {
+    let origin = Origin::ok().await;
+    let scene = scene(&origin, "capacity = 20\nrefill_per_second = 0.01", PATIENT, &["initech"]).await;
+    let replies = scene.post(0, (100..200).map(|item| format!("{{\"item\": {item}}}"))).await;
+    assert!(count(&replies, "quota_early_retry") >= 70, "the label alone would accuse");
+    assert_names_nobody(&scene.said(100).await, &["initech"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn partners_that_grow_together_are_real_traffic() {
     let origin = Origin::ok().await;
     let partners = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11"];

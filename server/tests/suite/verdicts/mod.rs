@@ -79,6 +79,17 @@ impl Scene {
         replies
     }
 
+    /// Orders, one after the other.
+    async fn post(&self, partner: usize, bodies: impl IntoIterator<Item = String>) -> Vec<Reply> {
+        let (client, url) = (client(), self.toll.url("/api/billing"));
+        let mut replies = Vec::new();
+        for body in bodies {
+            replies
+                .push(Reply::of(client.post(&url).header("x-api-key", &self.keys[partner]).body(body)).await);
+        }
+        replies
+    }
+
     /// All at once.
     async fn burst(&self, partner: usize, path: &str, requests: usize) -> Vec<Reply> {
         let (client, url) = (client(), self.toll.url(path));
