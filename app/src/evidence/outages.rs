@@ -2,7 +2,7 @@
 
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
 use super::{Route, number, query, rows};
 use crate::domain::outcome::Outcome;
@@ -61,7 +61,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
         let (ids, held): (Vec<i64>, Vec<u64>) =
             to_it.map(|route| (route.id, route.evidence.tally.now.held)).unzip();
         if let Some(outage) = outage.as_mut().filter(|_| held.iter().sum::<u64>() > 0) {
-            (outage.held, outage.partners) = felt(db, evidence, outage.first, ids).await?;
+            (outage.held, outage.partners) = felt(db, evidence, ids).await?;
         }
         let name = row.try_get("name")?;
         evidence.upstreams.push(UpstreamEvidence { name, outage, slots: Vec::new() });
@@ -97,17 +97,9 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     })
 }
 
-/// How many requests were held back in the window since then, and how many partners' they were.
-async fn felt(
-    db: &mut PgConnection,
-    evidence: &Evidence,
-    since: OffsetDateTime,
-    routes: Vec<i64>,
-) -> sqlx::Result<(u64, u64)> {
-    let minute = since - Duration::seconds(since.unix_timestamp().rem_euclid(60));
-    let whole_minute = minute.replace_nanosecond(0).unwrap_or(minute);
-    let Window { from, to } = evidence.window;
-    let window = Window { from: from.max(whole_minute), to };
+/// How many requests were held back in the window, and how many partners' they were. All of them since the first outage that
+/// touches it: a node holds back as soon as it knows, a moment before the event is written.
+async fn felt(db: &mut PgConnection, evidence: &Evidence, routes: Vec<i64>) -> sqlx::Result<(u64, u64)> {
     let (open, probing) = (Outcome::BreakerOpen.code(), Outcome::BreakerProbing.code());
     let (partner, whose) = match evidence.who {
         Who::Ops => (None, "$2::bigint is null"),
@@ -117,7 +109,7 @@ async fn felt(
         "stage = {} and outcome in ({open}, {probing}) and route_id = any($1) and {whose}",
         Stage::Breaker.code()
     );
-    let rows = rows("rollup", window, "partner_id, requests", &condition);
+    let rows = rows("rollup", evidence.window, "partner_id, requests", &condition);
     let row = query(format!(
         "select coalesce(sum(requests), 0)::bigint as held,
              count(distinct partner_id) filter (where partner_id <> 0) as partners

@@ -52,21 +52,23 @@ async fn a_breaker_that_opens_again_and_again_tells_how_often_and_what_all_of_it
     for (seconds_ago, state) in
         [(360, "open"), (300, "closed"), (240, "open"), (200, "closed"), (119, "open")]
     {
-        sqlx::query(
-            "insert into breaker_event (upstream_id, at, state, generation, reason)
-             select id, date_trunc('minute', now()) - $1 * interval '1 second', $2, 1, '5 timeouts in 10 s'
-             from upstream where name = 'billing'",
-        )
-        .bind(seconds_ago)
-        .bind(state)
-        .execute(&scene.toll.db.pool)
-        .await
-        .unwrap();
+        scene.event_of_billing(seconds_ago, state).await;
     }
     let said = scene.said(40).await.remove(0);
     assert!(said.starts_with("`billing` got nothing since "), "{said}");
     assert!(said.contains(" because its breaker is open (5 timeouts in 10 s); since "), "{said}");
     assert!(said.ends_with(" it opened 3 times, and 40 requests of 1 partner were held back."), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_node_held_back_before_it_was_written_that_the_door_is_shut_counts_too() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let held = scene.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
+    scene.write_past(3, vec![held; 40]).await;
+    // Written with the first second of the next minute.
+    scene.event_of_billing(120, "open").await;
+    let said = scene.said(40).await.remove(0);
+    assert!(said.ends_with("; 40 requests of 1 partner were held back."), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

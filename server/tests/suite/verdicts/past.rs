@@ -48,4 +48,18 @@ impl Scene {
         past.write(minute, records).await.unwrap();
         past.close().await.unwrap();
     }
+
+    /// What the breaker of `billing` did, so many seconds before the present minute.
+    pub async fn event_of_billing(&self, seconds_ago: i32, state: &str) {
+        sqlx::query(
+            "insert into breaker_event (upstream_id, at, state, generation, reason)
+             select id, date_trunc('minute', now()) - $1 * interval '1 second', $2, 1, '5 timeouts in 10 s'
+             from upstream where name = 'billing'",
+        )
+        .bind(seconds_ago)
+        .bind(state)
+        .execute(&self.toll.db.pool)
+        .await
+        .unwrap();
+    }
 }
