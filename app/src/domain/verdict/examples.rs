@@ -18,6 +18,7 @@ pub const HASTY: Habit = Habit {
     uncued: 195,
     callers: 100,
     is_steady: true,
+    is_even: false,
     is_crowd: false,
 };
 

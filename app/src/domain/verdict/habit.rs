@@ -10,13 +10,13 @@ use time::{Duration, OffsetDateTime};
 pub const MANY: u64 = 30;
 /// Nor so many that never come at once, but one after the other at one pace, as a single caller does.
 pub const SOME: u64 = 8;
-/// As few would wait for each other to this result by chance. Of callers that wait, each on its own clock, some come close
-/// together and others far apart; if they do not, they come as soon as a wait has ended.
+/// Nor so many that keep an even pace, as no five do whose times have nothing to do with each other, if a third of them come
+/// when no wait has ended.
+pub const SEVERAL: u64 = 5;
+/// As few would wait for each other to this result by chance.
 pub const FEW: u64 = 4;
 /// Who is told to wait in whole seconds is back a moment after.
 const MOMENT: Duration = Duration::milliseconds(250);
-/// And who waits by a timer at once.
-const AT_ONCE: Duration = Duration::milliseconds(30);
 
 /// How the newest early retries came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,11 @@ pub struct Habit {
     pub repeated: u64,
     /// How many of these came when no earlier wait of the same request had just ended.
     pub unbidden: u64,
-    /// How many of these came when none was ending at once. More than `unbidden`.
-    pub uncued: u64,
     /// How many callers there would have to be if all waited: refusals whose time was not over, at the middle one.
     pub callers: u64,
-    /// Whether they came one after the other at one pace.
+    /// Whether they came one after the other at one pace, and whether that was an even one.
     pub is_steady: bool,
+    pub is_even: bool,
     /// Whether they came several at a time: what was waited is not what any of them waited.
     pub is_crowd: bool,
 }
@@ -61,13 +60,8 @@ impl Refusal {
 
     /// Whether somebody who was refused here and waits would come back at `at`.
     fn brings_back(&self, at: OffsetDateTime) -> bool {
-        self.ended_within(MOMENT + Duration::milliseconds(self.asked_ms as i64 / 4), at)
-    }
-
-    /// Whether the wait was over at `at`, and has not been for longer.
-    fn ended_within(&self, moment: Duration, at: OffsetDateTime) -> bool {
         let late = at - self.until();
-        !late.is_negative() && late <= moment
+        !late.is_negative() && late <= MOMENT + Duration::milliseconds(self.asked_ms as i64 / 4)
     }
 }
 
@@ -76,17 +70,16 @@ impl Habit {
     pub fn of(refusals: &[Refusal]) -> Option<Habit> {
         let early: Vec<(usize, &Refusal)> =
             refusals.iter().enumerate().filter(|(_, refusal)| refusal.is_early).collect();
-        let (mut repeated, mut unbidden, mut uncued, mut callers) = (0, 0, 0, Vec::new());
+        let (mut repeated, mut unbidden, mut callers) = (0, 0, Vec::new());
         for (index, retry) in &early {
             let past = &refusals[..*index];
-            let same = || past.iter().filter(|r| r.request == retry.request);
-            let is_awaited = same().next_back().is_some_and(|last| last.until() > retry.at);
+            let mut same = past.iter().filter(|r| r.request == retry.request);
+            let is_awaited = same.clone().next_back().is_some_and(|last| last.until() > retry.at);
             if retry.waited_ms.is_none() || !is_awaited {
                 continue;
             }
             repeated += 1;
-            unbidden += u64::from(!same().any(|r| r.brings_back(retry.at)));
-            uncued += u64::from(!same().any(|r| r.ended_within(AT_ONCE, retry.at)));
+            unbidden += u64::from(!same.any(|r| r.brings_back(retry.at)));
             let waiting = past.iter().filter(|r| r.caller == retry.caller && r.until() > retry.at);
             callers.push(1 + waiting.count() as u64);
         }
@@ -98,9 +91,10 @@ impl Habit {
             looked_at: early.len() as u64,
             repeated,
             unbidden,
-            uncued,
             callers: middle(callers).unwrap_or(0),
-            is_steady: overlaps == 0 && at(90) <= at(10) * 4,
+            is_steady: overlaps == 0 && at(90) <= at(10) * 3,
+            // Once in a while a token comes in between.
+            is_even: overlaps == 0 && at(85) * 2 <= at(10) * 3,
             is_crowd: overlaps > 0 && overlaps * 10 >= gaps.len(),
         })
     }
@@ -108,9 +102,10 @@ impl Habit {
     /// Whether most were the same requests again, from callers that do not wait.
     pub fn is_hasty(&self) -> bool {
         let is_retrying = self.looked_at > 0 && self.repeated * 2 >= self.looked_at;
-        let is_paced = self.is_steady && (self.callers >= SOME || self.uncued * 2 >= self.repeated);
-        let is_one = is_paced || self.unbidden * 4 >= self.repeated * 3;
-        is_retrying && !self.is_patient() && (self.callers >= MANY || self.callers >= FEW && is_one)
+        let is_lone = self.callers >= FEW && self.unbidden * 4 >= self.repeated * 3;
+        let is_paced = self.callers >= SOME && self.is_steady;
+        let is_even = self.callers >= SEVERAL && self.is_even && self.unbidden * 3 >= self.repeated;
+        is_retrying && !self.is_patient() && (self.callers >= MANY || is_paced || is_even || is_lone)
     }
 
     /// Whether three quarters of the wait and more were kept: impatience, or another clock.

@@ -1,8 +1,3 @@
-use std::cell::Cell;
-
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::select;
 use time::macros::datetime;
 
 use super::*;
@@ -54,11 +49,6 @@ impl Bucket {
             next[caller] = callers[caller].1(at, asked_ms);
         }
     }
-}
-
-/// Each of the numbers in its turn, and from the first again.
-fn next(numbers: &[u64], turn: &Cell<usize>) -> u64 {
-    numbers[turn.replace(turn.get() + 1) % numbers.len()]
 }
 
 fn is_hasty(refusals: &[Refusal]) -> bool {
@@ -126,43 +116,33 @@ fn thirty_callers_that_wait_are_not_believed_in() {
 
 #[test]
 fn eight_are_not_if_they_come_at_one_pace() {
-    let of = |callers| Habit { callers, unbidden: 0, uncued: 0, ..HASTY }.is_hasty();
+    let of = |callers| Habit { callers, unbidden: 0, ..HASTY }.is_hasty();
     assert!(of(SOME) && !of(SOME - 1));
 }
 
 #[test]
-fn four_are_not_if_they_come_at_one_pace_and_half_of_them_when_no_wait_is_ending() {
-    let of = |callers, uncued| Habit { callers, unbidden: 0, uncued, repeated: 200, ..HASTY }.is_hasty();
-    assert!(of(FEW, 100) && !of(FEW, 99) && !of(FEW - 1, 200));
+fn five_are_not_if_their_pace_is_even_and_a_third_come_when_no_wait_has_ended() {
+    let of = |callers, is_even, unbidden| {
+        Habit { callers, is_even, unbidden, repeated: 180, is_steady: false, ..HASTY }.is_hasty()
+    };
+    assert!(of(SEVERAL, true, 60));
+    assert!(!of(SEVERAL - 1, true, 60) && !of(SEVERAL, false, 60) && !of(SEVERAL, true, 59));
 }
 
-proptest! {
-    #[test]
-    fn a_loop_with_a_pace_of_its_own_is_hasty(
-        token_ms in select(vec![500u64, 1_000, 2_000, 5_000]),
-        pace in 40u64..200,
-        jitter in vec(50u64..150, 97),
-    ) {
-        let turn = Cell::new(0);
-        let returns = |at: u64, _: u64| at + pace * next(&jitter, &turn) / 100;
-        let habit = Habit::of(&Bucket::of(token_ms).asked_by(&[(0, &returns)], 40_000)).unwrap();
-        // One whose pace is a part of the wait could be several that take turns.
-        prop_assert!(habit.is_hasty() || habit.uncued * 2 < habit.repeated, "{habit:?}");
+#[test]
+fn who_takes_its_time_and_does_not_wait_is_hasty_as_well() {
+    for pace in [200, 300, 400, 500] {
+        let returns = move |at: u64, _: u64| at + pace + at * 7_919 % 20;
+        assert!(is_hasty(&Bucket::of(5_000).asked_by(&[(0, &returns)], 25_000)), "{pace}");
     }
+}
 
-    #[test]
-    fn a_few_callers_that_wait_each_by_its_own_clock_are_not_hasty(
-        token_ms in select(vec![500u64, 1_000, 2_000, 5_000]),
-        firsts in vec(0u64..2_000, 2..12),
-        latest in 20u64..300,
-        lateness in vec(0u64..100, 97),
-    ) {
-        let turn = Cell::new(0);
-        let waits = |at: u64, asked: u64| at + asked + latest * next(&lateness, &turn) / 100;
-        let callers: Vec<Caller> = firsts.iter().map(|first| (*first, &waits as _)).collect();
-        let habit = Habit::of(&Bucket::of(token_ms).asked_by(&callers, 40_000));
-        prop_assert!(!habit.is_some_and(|habit| habit.is_hasty()), "{habit:?}");
-    }
+#[test]
+fn five_devices_that_look_every_ten_seconds_are_not_hasty_though_none_had_to_wait_so_long() {
+    let returns = |at: u64, _: u64| at + 10_000;
+    let devices: Vec<Caller> =
+        [0, 700, 3_100, 4_900, 7_600].into_iter().map(|first| (first, &returns as _)).collect();
+    assert!(!is_hasty(&Bucket::of(9_000).asked_by(&devices, 60_000)));
 }
 
 #[test]
