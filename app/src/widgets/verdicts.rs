@@ -53,7 +53,8 @@ fn evidence(href: &str) -> &'static str {
     let path = href.split('?').next().unwrap_or_default();
     match path.rsplit('/').next().unwrap_or_default() {
         "requests" => "the requests →",
-        "upstreams" => "the upstream →",
+        "upstreams" if href.contains("upstream=") => "the upstream →",
+        "upstreams" => "the upstreams →",
         "cache" => "the cache →",
         "routes" => "the routes →",
         "latency" => "the latency →",

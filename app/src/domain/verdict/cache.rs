@@ -17,6 +17,12 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     evidence.routes.iter().filter_map(|route| earnings(evidence, route)).collect()
 }
 
+/// Whether there is a word on a cache in front of this upstream.
+pub(super) fn speaks_of(evidence: &Evidence, upstream: &str) -> bool {
+    let mut routes = evidence.routes.iter().filter(|route| route.upstream == upstream);
+    routes.any(|route| earnings(evidence, route).is_some())
+}
+
 /// Asked often, served hardly ever.
 fn is_useless(route: &RouteEvidence) -> bool {
     let (asked, served) = (asked(route), route.tally.now.cached);

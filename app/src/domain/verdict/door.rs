@@ -30,13 +30,15 @@ pub(super) fn kind(tally: &Tally) -> (&'static str, &'static [(&'static str, &'s
     }
 }
 
+pub(super) const ENDED: &str = "had a key that has ended";
+
 type Kind = (u64, &'static str, &'static [(&'static str, &'static str)]);
 
 fn kinds(tally: &Tally) -> [Kind; 5] {
     [
         (tally.no_route, "named no route", &[("stage", "route"), ("outcome", "no_route")]),
         (tally.no_key, "had no valid key", &[("stage", "key")]),
-        (tally.ended_key, "had a key that has ended", &[("stage", "key")]),
+        (tally.ended_key, ENDED, &[("stage", "key")]),
         (
             tally.barred,
             "had a key that is not allowed there",
@@ -48,6 +50,14 @@ fn kinds(tally: &Tally) -> [Kind; 5] {
             &[("stage", "key"), ("outcome", "partner_suspended")],
         ),
     ]
+}
+
+/// Whether nearly all that had no valid key had none that was ever made, and are so many that there is a word on them.
+pub(super) fn speaks_of_keys(evidence: &Evidence, tally: &Tally) -> bool {
+    let all = evidence.all.now;
+    tally.no_key * 10 >= (tally.ended_key + tally.no_key) * 9
+        && all.no_key >= LEAST
+        && all.no_key * 100 >= all.arrived * MATTERS
 }
 
 /// "87 % of arrivals named no route: 400 of 460." Where they make a rise, that says it.

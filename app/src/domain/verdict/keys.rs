@@ -1,6 +1,6 @@
 //! Keys: somebody still calls with a key that has ended.
 
-use super::evidence::{EndedKey, Ending, Evidence, Who};
+use super::evidence::{EndedKey, Ending, Evidence, Tally, Who};
 use super::sentence::Sentence;
 use super::words::{ago, count};
 use super::{Found, Rule, Tone, Verdict, link};
@@ -14,6 +14,23 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let mut keys: Vec<&EndedKey> = evidence.ended_keys.iter().filter(|k| k.calls >= LEAST_CALLS).collect();
     keys.sort_by_key(|key| (std::cmp::Reverse(key.calls), key.id));
     keys.into_iter().take(KEYS).map(|key| used(evidence, key)).collect()
+}
+
+/// The partner whose keys made nearly all of the calls with keys that have ended.
+pub(super) fn whose(evidence: &Evidence) -> Option<&str> {
+    let all = evidence.all.now.ended_key;
+    let calls = |partner: &str| -> u64 {
+        evidence.ended_keys.iter().filter(|key| key.partner == partner).map(|key| key.calls).sum()
+    };
+    let mut partners = evidence.ended_keys.iter().map(|key| key.partner.as_str());
+    partners.find(|partner| all > 0 && calls(partner) * 10 >= all * 9)
+}
+
+/// Whether nearly all that had no valid key had one that is named.
+pub(super) fn names_most(evidence: &Evidence, tally: &Tally) -> bool {
+    let named = evidence.ended_keys.iter().filter(|key| key.calls >= LEAST_CALLS).map(|key| key.calls);
+    tally.ended_key * 10 >= (tally.ended_key + tally.no_key) * 9
+        && named.sum::<u64>() * 10 >= evidence.all.now.ended_key * 9
 }
 
 fn used(evidence: &Evidence, key: &EndedKey) -> Found {

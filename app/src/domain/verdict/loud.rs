@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 
 use time::Duration;
 
+use super::door::ENDED;
 use super::evidence::{Compared, Evidence, Suspect, Tally};
 use super::sentence::Sentence;
 use super::words::{before, count, grouped, share, times};
-use super::{Found, Rule, Tone, Verdict, door, link};
+use super::{Found, Rule, Tone, Verdict, door, keys, link};
 
 /// Fewer early retries accuse nobody.
 pub const LEAST_EARLY: u64 = 20;
@@ -29,18 +30,31 @@ const LOOPS: usize = 3;
 enum Cause<'a> {
     Loop(&'a Suspect),
     Passed,
+    Held,
     Spent,
     Unidentified,
 }
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
-    let mut loops: Vec<&Suspect> = evidence.suspects.iter().filter(|partner| is_loop(partner)).collect();
-    loops.sort_by_key(|partner| (Reverse(partner.early.now), &partner.slug));
+    let loops = loops(evidence);
     if is_rise(evidence.all.of(|t| t.arrived)) {
         return rise(evidence, &loops);
     }
     let standing = loops.iter().take(LOOPS).filter_map(|partner| standing(evidence, partner));
     standing.chain(fall(evidence)).collect()
+}
+
+fn loops(evidence: &Evidence) -> Vec<&Suspect> {
+    let mut loops: Vec<&Suspect> = evidence.suspects.iter().filter(|partner| is_loop(partner)).collect();
+    loops.sort_by_key(|partner| (Reverse(partner.early.now), &partner.slug));
+    loops
+}
+
+/// Whether nearly all that quotas refused is told of partners by name.
+pub(super) fn names_most(evidence: &Evidence) -> bool {
+    let all = evidence.all.now;
+    let named: u64 = loops(evidence).iter().map(|partner| partner.early.now + partner.spent).sum();
+    named * 10 >= (all.early + all.spent) * 9
 }
 
 /// Whether arrivals rose at all: by half, and by enough to speak of.
@@ -99,7 +113,8 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
         before: all.before.spent + all.before.early - looping(|p| p.early.before).min(all.before.early),
     };
     let mut causes: Vec<(u64, Cause)> = vec![
-        (all.of(Tally::passed_quota).rise(), Cause::Passed),
+        (all.of(Tally::went_on).rise(), Cause::Passed),
+        (all.of(|t| t.held).rise(), Cause::Held),
         (spent.rise(), Cause::Spent),
         (all.of(|t| t.unidentified).rise(), Cause::Unidentified),
     ];
@@ -133,7 +148,7 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
 fn growth(evidence: &Evidence, arrived: Compared<u64>) -> Sentence {
     let mut sentence = opening(arrived, evidence);
     match across(evidence) {
-        Some(Across::One(slug)) => sentence = sentence.say(", most of it by ").name(slug),
+        Some(Across::One(slug)) => sentence = sentence.say(", most of the rise from ").name(slug),
         Some(Across::Many(partners)) => {
             let comma = if is_word(arrived).is_some() { " " } else { ", " };
             sentence = sentence.say(format!("{comma}across ")).number(count(partners, "partner"));
@@ -215,8 +230,24 @@ fn words(evidence: &Evidence, cause: &Cause) -> Sentence {
             let kind = if is_first_attempts(evidence) { ": first attempts, not retries" } else { "" };
             Sentence::new().say(format!("went beyond a quota{kind}"))
         }
-        Cause::Unidentified => Sentence::new().say(door::kind(&evidence.all.now).0),
+        Cause::Held => match holder(evidence) {
+            Some(upstream) => Sentence::new().say("was held back by the breaker of ").name(upstream),
+            None => Sentence::new().say("was held back by breakers"),
+        },
+        Cause::Unidentified => match (door::kind(&evidence.all.now), keys::whose(evidence)) {
+            ((ENDED, _), Some(partner)) => {
+                Sentence::new().say("is ").name(partner).say(" calling with a key that has ended")
+            }
+            ((words, _), _) => Sentence::new().say(words),
+        },
     }
+}
+
+/// The upstream whose breaker held nearly all of it back.
+fn holder(evidence: &Evidence) -> Option<&str> {
+    let all = evidence.all.now.held;
+    let mut names = evidence.upstreams.iter().map(|upstream| upstream.name.as_str());
+    names.find(|name| evidence.asked_of(name).now.held * 10 >= all * 9)
 }
 
 /// Early retries that accuse nobody are no first attempts either.
@@ -292,7 +323,7 @@ fn across(evidence: &Evidence) -> Option<Across<'_>> {
 
 /// The route that most of the rise went to.
 fn carrier(evidence: &Evidence) -> Option<&str> {
-    let rise = |tally: Compared<Tally>| tally.of(Tally::passed_quota).rise();
+    let rise = |tally: Compared<Tally>| tally.of(Tally::went_on).rise();
     let whole: u64 = evidence.routes.iter().map(|route| rise(route.tally)).sum();
     let most = evidence.routes.iter().max_by_key(|route| rise(route.tally))?;
     (whole > 0 && rise(most.tally) * 2 > whole).then_some(most.name.as_str())
@@ -305,6 +336,7 @@ fn evidence_of(evidence: &Evidence, cause: &Cause) -> String {
             &[("stage", "quota"), ("outcome", "quota_early_retry"), ("partner", &partner.slug)],
         ),
         Cause::Passed => link::to(evidence, "/ops/routes", &[]),
+        Cause::Held => link::requests(evidence, &[("stage", "breaker")]),
         Cause::Spent if is_first_attempts(evidence) => {
             link::requests(evidence, &[("stage", "quota"), ("outcome", "quota_spent")])
         }

@@ -13,6 +13,7 @@ mod mine;
 mod quiet;
 pub mod sentence;
 mod slow;
+mod starved;
 mod tally;
 mod upstream;
 mod words;
@@ -79,6 +80,7 @@ pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
         Who::Ops => vec![
             loud::judge(evidence),
             quiet::judge(evidence),
+            starved::judge(evidence),
             upstream::judge(evidence),
             slow::judge(evidence),
             keys::judge(evidence),
@@ -88,6 +90,7 @@ pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
         Who::Partner(_) => vec![
             mine::judge(evidence),
             quiet::judge(evidence),
+            starved::judge(evidence),
             upstream::judge(evidence),
             keys::judge(evidence),
             door::judge(evidence),

@@ -1,5 +1,5 @@
-//! Quiet: an upstream gets nothing, because its breaker holds the door shut, because nothing passes the stages before it, or
-//! because nobody calls. Retries of refused callers never make an upstream quiet, and are never blamed for it.
+//! Quiet: an upstream gets nothing, because its breaker holds the door shut, or because nobody calls. Retries of refused
+//! callers never make an upstream quiet, and are never blamed for it.
 
 use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
@@ -7,9 +7,9 @@ use super::words::{count, grouped, were};
 use super::{Found, Rule, Tone, Verdict, link, upstream};
 
 /// An outage that is over and held back fewer is not worth a word.
-const LEAST_HELD: u64 = 10;
+pub(super) const LEAST_HELD: u64 = 10;
 /// Where less arrives altogether, that nothing goes to one upstream says nothing.
-const LEAST_ARRIVED: u64 = 20;
+pub(super) const LEAST_ARRIVED: u64 = 20;
 const NAMES: usize = 3;
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
@@ -17,7 +17,6 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
         Who::Ops => evidence.upstreams.iter().filter_map(|upstream| shut(evidence, upstream)).collect(),
         Who::Partner(_) => return evidence.upstreams.iter().filter_map(|u| shut_for(evidence, u)).collect(),
     };
-    found.extend(evidence.upstreams.iter().filter_map(|upstream| nothing_passes(evidence, upstream)));
     found.extend(uncalled(evidence));
     found
 }
@@ -106,41 +105,6 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         were(outage.held)
     ));
     Some(about(evidence, upstream, tone, outage.held, sentence))
-}
-
-/// Callers there were, but all were answered or refused before the upstream.
-fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
-    let now = evidence.asked_of(&upstream.name).now;
-    if now.arrived < LEAST_ARRIVED || now.tried() + now.held + now.unsent > 0 {
-        return None;
-    }
-    let unknown = now.no_key + now.ended_key;
-    let mut reasons: Vec<(u64, &str)> = vec![
-        (now.cached, "were served from cache"),
-        (now.spent + now.early, "went beyond a quota"),
-        (unknown, "had no valid key"),
-        (now.barred, "had a key that may not go there"),
-        (now.suspended, "came from suspended partners"),
-        (now.unidentified.saturating_sub(unknown + now.barred + now.suspended), "were not acceptable"),
-        (now.unmetered + now.uncached, "ended before for other reasons"),
-    ];
-    reasons.retain(|(n, _)| *n > 0);
-    reasons.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-    let sentence = Sentence::new().name(&upstream.name).say(" got nothing because ");
-    let sentence = match &reasons[..] {
-        [(n, why)] => sentence.say("all ").number(count(*n, "request")).say(format!(" for it {why}.")),
-        _ => {
-            let reasons: Vec<String> =
-                reasons.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
-            sentence
-                .say("nothing came through to it: of ")
-                .number(count(now.arrived, "request"))
-                .say(format!(" {}.", reasons.join(", ")))
-        }
-    };
-    // What a cache is for is nothing to mend.
-    let tone = if now.cached * 2 > now.arrived { Tone::Good } else { Tone::Notice };
-    Some(about(evidence, upstream, tone, now.arrived, sentence))
 }
 
 /// "`billing` is quiet because nobody calls it."

@@ -40,6 +40,8 @@ pub struct Tally {
     pub uncached: u64,
     /// Held back by the breaker.
     pub held: u64,
+    /// Part of it: the upstream had as many at once as it may have.
+    pub saturated: u64,
     /// Could not be sent.
     pub unsent: u64,
     /// Part of it: no connection.
@@ -126,7 +128,10 @@ impl Tally {
                 &mut self.cached
             }
             Stage::Cache => &mut self.uncached,
-            Stage::Breaker if ended.outcome.place() == Where::At(Stage::Breaker) => &mut self.held,
+            Stage::Breaker if ended.outcome.place() == Where::At(Stage::Breaker) => {
+                self.saturated += if ended.outcome == Outcome::BreakerSaturated { n } else { 0 };
+                &mut self.held
+            }
             Stage::Breaker | Stage::Proxy => {
                 self.unreachable += if ended.outcome == Outcome::UpstreamUnreachable { n } else { 0 };
                 &mut self.unsent
@@ -149,6 +154,7 @@ impl Tally {
         self.cached += other.cached;
         self.uncached += other.uncached;
         self.held += other.held;
+        self.saturated += other.saturated;
         self.unsent += other.unsent;
         self.unreachable += other.unreachable;
         self.reached += other.reached;
@@ -164,6 +170,11 @@ impl Tally {
     /// Requests for which there was a token, or that needed none.
     pub fn passed_quota(&self) -> u64 {
         self.cached + self.uncached + self.held + self.unsent + self.reached
+    }
+
+    /// Those of them that no breaker held back.
+    pub fn went_on(&self) -> u64 {
+        self.passed_quota() - self.held
     }
 
     /// Requests that the upstream was asked to answer, and did not, or with 5xx.
@@ -224,6 +235,7 @@ mod tests {
             prop_assert_eq!(tally.arrived, before + tally.passed_quota());
             let parts = tally.no_route + tally.no_key + tally.ended_key + tally.barred + tally.suspended;
             prop_assert!(parts <= tally.unidentified && tally.unreachable <= tally.unsent);
+            prop_assert!(tally.saturated <= tally.held);
             prop_assert!(tally.failed + tally.unanswered + tally.left <= tally.reached);
         }
     }

@@ -1,8 +1,8 @@
 use super::*;
 use time::macros::datetime;
 
-use crate::domain::verdict::evidence::{Grown, Habit};
-use crate::domain::verdict::examples::{HASTY, hour, route, served, texts};
+use crate::domain::verdict::evidence::{EndedKey, Ending, Grown, Habit};
+use crate::domain::verdict::examples::{HASTY, hour, route, served, texts, upstream};
 use crate::domain::verdict::verdicts;
 
 fn suspect(slug: &str, early: u64, spent: u64) -> Suspect {
@@ -235,7 +235,10 @@ fn growth_of_one_partner_is_not_called_growth_of_many() {
     let mut evidence = Evidence { all: Compared { now: served(900), before: served(300) }, ..hour() };
     evidence.grown = grown(1, 700, 110);
     evidence.grown.extend(grown(5, 41, 38));
-    assert_eq!(texts(&evidence), ["Arrivals tripled, most of it by `partner-0`; 100 % passed quota."]);
+    assert_eq!(
+        texts(&evidence),
+        ["Arrivals tripled, most of the rise from `partner-0`; 100 % passed quota."]
+    );
 }
 
 #[test]
@@ -279,4 +282,50 @@ fn a_fall_to_a_tenth_of_two_hundred_and_more_is_told_once_the_window_is_over() {
     assert!(of(199, 0).is_empty() && of(200, 21).is_empty());
     let all = Compared { now: served(3), before: served(600) };
     assert!(texts(&Evidence { all, ..hour() }).is_empty(), "ten minutes are to come");
+}
+
+#[test]
+fn what_a_breaker_held_back_is_no_growth_and_its_upstream_is_named() {
+    let now = Tally { arrived: 860, held: 800, reached: 60, ..Tally::default() };
+    let mut evidence = Evidence {
+        all: Compared { now, before: served(60) },
+        routes: vec![route("billing", now, served(60))],
+        upstreams: vec![upstream("billing", None), upstream("orders", None)],
+        ..hour()
+    };
+    let verdict = verdicts(&evidence).remove(0);
+    assert_eq!(
+        verdict.text(),
+        "Arrivals are 14 times the hour before. 100 % of the rise was held back by the breaker of `billing`. Reached the \
+         upstream: unchanged."
+    );
+    assert!(verdict.href.ends_with("&stage=breaker"), "{}", verdict.href);
+    // 89 % are not nearly all.
+    let elsewhere = Tally { arrived: 88, held: 88, ..Tally::default() };
+    evidence.routes[0].tally.now = Tally { arrived: 772, held: 712, reached: 60, ..Tally::default() };
+    evidence.routes.push(route("orders", elsewhere, Tally::default()));
+    assert!(texts(&evidence)[0].contains("was held back by breakers."), "{:?}", texts(&evidence));
+}
+
+#[test]
+fn a_rise_of_calls_with_ended_keys_names_whose_nearly_all_of_them_are() {
+    let of = |calls: u64| {
+        let key = |id, partner: &str, calls| EndedKey {
+            id,
+            partner: partner.into(),
+            ended: Ending::Revoked,
+            ended_at: hour().window.from,
+            calls,
+            by_minute: vec![calls],
+        };
+        let now = Tally { arrived: 600, unidentified: 500, ended_key: 500, reached: 100, ..Tally::default() };
+        let ended_keys = vec![key(1, "acme", calls - 40), key(2, "acme", 40), key(3, "globex", 500 - calls)];
+        texts(&Evidence { all: Compared { now, before: served(100) }, ended_keys, ..hour() })
+    };
+    assert_eq!(
+        of(450)[0],
+        "Arrivals are 6 times the hour before. 100 % of the rise is `acme` calling with a key that has ended. Reached the \
+         upstream: unchanged."
+    );
+    assert!(of(449)[0].contains("100 % of the rise had a key that has ended."), "{:?}", of(449));
 }

@@ -128,24 +128,6 @@ fn several_uncalled_upstreams_share_a_sentence() {
 }
 
 #[test]
-fn where_nothing_comes_through_it_is_said_what_became_of_it() {
-    let now = Tally { arrived: 20, cached: 12, spent: 8, ..Tally::default() };
-    let evidence = Evidence {
-        all: Compared { now, ..Compared::default() },
-        routes: vec![route("orders", now, Tally::default())],
-        upstreams: vec![upstream("orders", None)],
-        ..hour()
-    };
-    assert_eq!(
-        texts(&evidence),
-        [
-            "`orders` got nothing because nothing came through to it: of 20 requests 12 were served from cache, 8 went \
-         beyond a quota."
-        ]
-    );
-}
-
-#[test]
 fn a_partner_learns_of_its_own_requests_only() {
     let evidence = Evidence { who: Who::Partner(1), ..of(outage(12, 4)) };
     assert_eq!(
@@ -190,23 +172,6 @@ fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_
              was not your doing."
         ]
     );
-}
-
-#[test]
-fn an_upstream_whose_cache_answers_everything_needs_nobody() {
-    let now = Tally { arrived: 400, cached: 400, ..Tally::default() };
-    let evidence = Evidence {
-        all: Compared { now, ..Compared::default() },
-        routes: vec![route("orders", now, Tally::default())],
-        upstreams: vec![upstream("orders", None)],
-        ..hour()
-    };
-    let verdict = verdicts(&evidence).remove(0);
-    assert_eq!(
-        verdict.text(),
-        "`orders` got nothing because all 400 requests for it were served from cache."
-    );
-    assert_eq!(verdict.tone, Tone::Good);
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! Starved: an upstream is called, but nothing, or not all of it, passes the stages before. What another rule explains by name
+//! is not said a second time.
+
+use std::cmp::Reverse;
+
+use super::evidence::{Evidence, Tally, UpstreamEvidence, Who};
+use super::quiet::{LEAST_ARRIVED, LEAST_HELD};
+use super::sentence::Sentence;
+use super::words::{count, grouped, were};
+use super::{Found, Rule, Tone, Verdict, cache, door, keys, link, loud};
+
+pub fn judge(evidence: &Evidence) -> Vec<Found> {
+    let upstreams = evidence.upstreams.iter();
+    let crowded = upstreams.clone().filter_map(|upstream| crowded(evidence, upstream));
+    match evidence.who {
+        Who::Ops => {
+            crowded.chain(upstreams.filter_map(|upstream| nothing_passes(evidence, upstream))).collect()
+        }
+        Who::Partner(_) => crowded.collect(),
+    }
+}
+
+/// "`billing` had as many requests at once as it may have: 190 of 200 for it were held back."
+fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+    let now = evidence.asked_of(&upstream.name).now;
+    let held = now.saturated;
+    if held < LEAST_HELD {
+        return None;
+    }
+    let of = match evidence.who {
+        Who::Ops => format!(" of {} for it {} held back.", grouped(now.arrived), were(held)),
+        Who::Partner(_) => format!(" of your {} for it {} held back.", grouped(now.arrived), were(held)),
+    };
+    let sentence = Sentence::new()
+        .name(&upstream.name)
+        .say(" had as many requests at once as it may have: ")
+        .number(grouped(held))
+        .say(of);
+    let filters = [("stage", "breaker"), ("outcome", "breaker_saturated")]
+        .into_iter()
+        .chain(only_route(evidence, upstream));
+    let href = link::requests(evidence, &filters.collect::<Vec<_>>());
+    Some(found(Tone::Notice, held, sentence, href))
+}
+
+/// Callers there were, but all were answered or refused before the upstream.
+fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+    let now = evidence.asked_of(&upstream.name).now;
+    if now.arrived < LEAST_ARRIVED || now.tried() + now.held + now.unsent > 0 {
+        return None;
+    }
+    let mut reasons = reasons(evidence, upstream, &now);
+    reasons.sort_by_key(|(n, ..)| Reverse(*n));
+    let sentence = Sentence::new().name(&upstream.name).say(" got nothing because ");
+    let sentence = match &reasons[..] {
+        [(.., true)] => return None,
+        [(n, why, _)] => sentence.say("all ").number(count(*n, "request")).say(format!(" for it {why}.")),
+        _ => {
+            let reasons: Vec<String> =
+                reasons.iter().map(|(n, why, _)| format!("{} {why}", grouped(*n))).collect();
+            sentence
+                .say("nothing came through to it: of ")
+                .number(count(now.arrived, "request"))
+                .say(format!(" {}.", reasons.join(", ")))
+        }
+    };
+    // What a cache is for is nothing to mend.
+    let tone = if now.cached * 2 > now.arrived { Tone::Good } else { Tone::Notice };
+    let href = match only_route(evidence, upstream) {
+        Some(route) => link::requests(evidence, &[route]),
+        None => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
+    };
+    Some(found(tone, now.arrived, sentence, href))
+}
+
+/// How many, why, and whether another rule says so.
+fn reasons(evidence: &Evidence, upstream: &UpstreamEvidence, now: &Tally) -> Vec<(u64, &'static str, bool)> {
+    let strangers = now.no_key + now.ended_key;
+    let others = now.unidentified.saturating_sub(strangers + now.barred + now.suspended);
+    let is_off = !evidence.routes.iter().any(|route| route.upstream == upstream.name && route.is_open);
+    let (off, unacceptable) = if is_off { (others, 0) } else { (0, others) };
+    let mut reasons = vec![
+        (now.cached, "were served from cache", cache::speaks_of(evidence, &upstream.name)),
+        (now.spent + now.early, "went beyond a quota", loud::names_most(evidence)),
+        (
+            strangers,
+            "had no valid key",
+            keys::names_most(evidence, now) || door::speaks_of_keys(evidence, now),
+        ),
+        (now.barred, "had a key that may not go there", false),
+        (now.suspended, "came from suspended partners", false),
+        (off, "met a route that is switched off", false),
+        (unacceptable, "were not acceptable", false),
+        (now.unmetered + now.uncached, "ended before for other reasons", false),
+    ];
+    reasons.retain(|(n, ..)| *n > 0);
+    reasons
+}
+
+/// As a filter: the route by which all came.
+fn only_route<'a>(evidence: &'a Evidence, upstream: &UpstreamEvidence) -> Option<(&'static str, &'a str)> {
+    let mut routes =
+        evidence.routes.iter().filter(|route| route.upstream == upstream.name && route.tally.now.arrived > 0);
+    let only = routes.next()?;
+    routes.next().is_none().then_some(("route", only.name.as_str()))
+}
+
+fn found(tone: Tone, weight: u64, sentence: Sentence, href: String) -> Found {
+    Found { weight, verdict: Verdict { rule: Rule::Quiet, tone, sentence, href } }
+}
+
+#[cfg(test)]
+mod tests;
