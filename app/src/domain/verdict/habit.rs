@@ -13,8 +13,9 @@ pub const SOME: u64 = 8;
 /// Nor so many that keep an even pace, as no five do whose times have nothing to do with each other, if a third of them come
 /// when no wait has ended.
 pub const SEVERAL: u64 = 5;
-/// As few would wait for each other to this result by chance.
-pub const FEW: u64 = 4;
+/// Nor so many that come when no wait has ended: three quarters of this many, all but a twentieth of `SOME`. Devices that look
+/// at their own times come so too, a few of them by chance.
+pub const DOZENS: u64 = 24;
 /// Who is told to wait in whole seconds is back a moment after.
 const MOMENT: Duration = Duration::milliseconds(250);
 
@@ -102,7 +103,8 @@ impl Habit {
     /// Whether most were the same requests again, from callers that do not wait.
     pub fn is_hasty(&self) -> bool {
         let is_retrying = self.looked_at > 0 && self.repeated * 2 >= self.looked_at;
-        let is_lone = self.callers >= FEW && self.unbidden * 4 >= self.repeated * 3;
+        let is_lone = self.callers >= SOME && self.unbidden * 20 >= self.repeated * 19
+            || self.callers >= DOZENS && self.unbidden * 4 >= self.repeated * 3;
         let is_paced = self.callers >= SOME && self.is_steady;
         let is_even = self.callers >= SEVERAL && self.is_even && self.unbidden * 3 >= self.repeated;
         is_retrying && !self.is_patient() && (self.callers >= MANY || is_paced || is_even || is_lone)

@@ -138,18 +138,28 @@ fn who_takes_its_time_and_does_not_wait_is_hasty_as_well() {
 }
 
 #[test]
-fn five_devices_that_look_every_ten_seconds_are_not_hasty_though_none_had_to_wait_so_long() {
+fn devices_that_look_every_ten_seconds_are_not_hasty_though_they_share_a_request() {
     let returns = |at: u64, _: u64| at + 10_000;
-    let devices: Vec<Caller> =
-        [0, 700, 3_100, 4_900, 7_600].into_iter().map(|first| (first, &returns as _)).collect();
-    assert!(!is_hasty(&Bucket::of(9_000).asked_by(&devices, 60_000)));
+    for token_ms in [5_000, 10_000] {
+        for devices in 4..40 {
+            for step in [7_919, 6_101, 3_571] {
+                let callers: Vec<Caller> =
+                    (0..devices).map(|n| (n * n * step % 10_007, &returns as _)).collect();
+                let Some(habit) = Habit::of(&Bucket::of(token_ms).asked_by(&callers, 60_000)) else {
+                    continue;
+                };
+                assert!(!habit.is_hasty(), "{devices} {step}: {habit:?}");
+            }
+        }
+    }
 }
 
 #[test]
-fn four_are_not_if_three_quarters_come_when_no_wait_has_ended() {
+fn dozens_are_not_if_three_quarters_come_when_no_wait_has_ended_and_eight_if_all_but_a_twentieth_do() {
     let of =
         |callers, unbidden| Habit { callers, unbidden, repeated: 200, is_steady: false, ..HASTY }.is_hasty();
-    assert!(of(FEW, 150) && !of(FEW, 149) && !of(FEW - 1, 200));
+    assert!(of(DOZENS, 150) && !of(DOZENS, 149) && !of(DOZENS - 1, 150));
+    assert!(of(SOME, 190) && !of(SOME, 189) && !of(SOME - 1, 200));
 }
 
 #[test]
