@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::books::reasons;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::{count, grouped, lower_first, percent, unbroken};
+use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 
 /// The first line, and a link to what bears it.
@@ -39,17 +40,26 @@ pub fn headline(funnel: &Funnel) -> String {
     }
     match most.map(|stage| (stage, funnel.stage(stage).stopped)) {
         Some((stage, stopped)) if stopped > 0 => {
-            let most = reasons(funnel, stage)
-                .first()
-                .map(|(count, title)| format!(": {} {}", grouped(*count), lower_first(title)));
             format!(
                 "{sentence}. Most that went no further ended at the {} stage{}.",
                 stage.name(),
-                most.unwrap_or_default()
+                why(funnel, stage).unwrap_or_default()
             )
         }
         _ => sentence + ".",
     }
+}
+
+/// What most of them had. Who came back too early is not said here: the label alone cannot tell, verdicts do.
+fn why(funnel: &Funnel, stage: Stage) -> Option<String> {
+    let of = |outcome: Outcome| funnel.stage(stage).outcomes.get(outcome.name()).copied().unwrap_or_default();
+    let spent = of(Outcome::QuotaSpent) + of(Outcome::QuotaEarlyRetry);
+    if spent > 0 {
+        return Some(format!(": {} beyond a quota", grouped(spent)));
+    }
+    reasons(funnel, stage)
+        .first()
+        .map(|(count, title)| format!(": {} {}", grouped(*count), lower_first(title)))
 }
 
 #[cfg(test)]
@@ -58,7 +68,6 @@ mod tests {
 
     use super::*;
     use crate::domain::funnel::{Counts, Line};
-    use crate::domain::outcome::Outcome;
     use crate::domain::window::Window;
 
     fn of(lines: &[(Stage, Outcome, bool, u64)]) -> String {
@@ -90,6 +99,15 @@ mod tests {
         assert_eq!(
             of(&[(Stage::Key, Outcome::KeyMissing, false, 1)]),
             "None of 1 request reached the upstream. Most that went no further ended at the key stage: 1 key missing."
+        );
+    }
+    #[test]
+    fn what_went_beyond_a_quota_is_not_told_apart() {
+        let early = (Stage::Quota, Outcome::QuotaEarlyRetry, false, 1_200);
+        assert_eq!(
+            of(&[SERVED, early, (Stage::Quota, Outcome::QuotaSpent, false, 34)]),
+            "3,392 of 4,626 requests reached the upstream (73.3 %). Most that went no further ended at the quota stage: \
+             1,234 beyond a quota."
         );
     }
 }

@@ -3,19 +3,22 @@
 use leptos::prelude::*;
 
 use super::headline::Said;
+use crate::domain::numbers::unbroken;
 use crate::domain::verdict::{Part, Rule, Tone, Verdict};
 
 #[component]
 pub fn Verdicts(
     verdicts: Vec<Verdict>,
-    /// What is said if the numbers bear no verdict.
+    /// What is said first if nobody must act.
     otherwise: String,
 ) -> impl IntoView {
     if verdicts.is_empty() {
         return view! { <Said text=otherwise/> }.into_any();
     }
+    let is_well = verdicts.iter().all(|verdict| verdict.tone == Tone::Good);
+    let first = is_well.then(|| view! { <li>{unbroken(&otherwise)}</li> });
     let items: Vec<_> = verdicts.into_iter().map(item).collect();
-    view! { <ul class="verdicts" aria-label="Verdicts">{items}</ul> }.into_any()
+    view! { <ul class="verdicts" aria-label="Verdicts">{first}{items}</ul> }.into_any()
 }
 
 fn item(verdict: Verdict) -> impl IntoView {

@@ -341,7 +341,12 @@ fn evidence_of(evidence: &Evidence, cause: &Cause) -> String {
             link::requests(evidence, &[("stage", "quota"), ("outcome", "quota_spent")])
         }
         Cause::Spent => link::requests(evidence, &[("stage", "quota")]),
-        Cause::Unidentified => link::requests(evidence, door::kind(&evidence.all.now).1),
+        Cause::Unidentified => match (door::kind(&evidence.all.now), keys::whose(evidence)) {
+            ((ENDED, filters), Some(partner)) => {
+                link::requests(evidence, &[filters, &[("partner", partner)]].concat())
+            }
+            ((_, filters), _) => link::requests(evidence, filters),
+        },
     }
 }
 

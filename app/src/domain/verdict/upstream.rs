@@ -54,6 +54,7 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     };
     let href = match evidence.who {
         Who::Ops => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
+        Who::Partner(_) if tally.failed == faults => link::requests(evidence, &[("answer", "5xx")]),
         Who::Partner(_) => link::requests(evidence, &[("stage", "proxy"), ("status", "5xx")]),
     };
     let verdict = Verdict { rule: Rule::Upstream, tone, sentence: sentence.say("."), href };

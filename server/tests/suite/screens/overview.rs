@@ -44,6 +44,20 @@ async fn each_line_of_the_books_opens_its_reasons_and_each_reason_its_requests()
 }
 
 #[tokio::test]
+async fn where_nobody_must_act_the_first_line_says_where_the_requests_went() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let mut records = many(40, &of(&catalog, 0, Stage::Proxy, Outcome::Forwarded));
+    records.extend(many(2, &of(&catalog, 0, Stage::Quota, Outcome::QuotaSpent)));
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
+    let page = text(&portal.page("/ops?last=1h", &ada).await);
+    let first = page.find("40 of 42 requests reached the upstream (95.2 %). Most that went no further");
+    let second = page.find("quiet because nobody calls");
+    assert!(first.is_some() && first < second, "{page}");
+}
+
+#[tokio::test]
 async fn partners_come_by_what_was_turned_away_and_a_cache_hit_is_not() {
     let portal = portal("http://toll.example").await;
     let catalog = catalog(&portal.db).await;

@@ -320,12 +320,14 @@ fn a_rise_of_calls_with_ended_keys_names_whose_nearly_all_of_them_are() {
         };
         let now = Tally { arrived: 600, unidentified: 500, ended_key: 500, reached: 100, ..Tally::default() };
         let ended_keys = vec![key(1, "acme", calls - 40), key(2, "acme", 40), key(3, "globex", 500 - calls)];
-        texts(&Evidence { all: Compared { now, before: served(100) }, ended_keys, ..hour() })
+        verdicts(&Evidence { all: Compared { now, before: served(100) }, ended_keys, ..hour() }).remove(0)
     };
+    assert!(of(450).href.ends_with("&stage=key&partner=acme"), "{}", of(450).href);
     assert_eq!(
-        of(450)[0],
+        of(450).text(),
         "Arrivals are 6 times the hour before. 100 % of the rise is `acme` calling with a key that has ended. Reached the \
          upstream: unchanged."
     );
-    assert!(of(449)[0].contains("100 % of the rise had a key that has ended."), "{:?}", of(449));
+    assert!(of(449).text().contains("100 % of the rise had a key that has ended."), "{}", of(449).text());
+    assert!(of(449).href.ends_with("&stage=key"), "{}", of(449).href);
 }
