@@ -111,7 +111,7 @@ pub fn ago(at: OffsetDateTime, now: OffsetDateTime) -> String {
     } else if past > Duration::days(30) {
         date(at)
     } else {
-        format!("{} ago", rounded(past))
+        format!("{} ago", largest_unit(past, whole))
     }
 }
 
@@ -119,7 +119,7 @@ pub fn ago(at: OffsetDateTime, now: OffsetDateTime) -> String {
 pub fn until(at: OffsetDateTime, now: OffsetDateTime) -> String {
     match at - now {
         rest if rest <= Duration::ZERO => "now".into(),
-        rest => format!("in {}", rounded(rest)),
+        rest => format!("in {}", largest_unit(rest, nearest)),
     }
 }
 
@@ -133,14 +133,24 @@ pub fn expiry(at: Option<OffsetDateTime>, now: OffsetDateTime) -> String {
     }
 }
 
-/// To the nearest of the largest unit, the lower one half-way: "3 days" for 71 hours, "1 hour" for 90 minutes, "40 seconds".
-fn rounded(span: Duration) -> String {
+/// In the unit of which there are some, but not so many that the next one counts: "3 days", "1 hour", "40 seconds". `times`
+/// says how often a unit goes into the span, both in milliseconds.
+fn largest_unit(span: Duration, times: fn(i128, i128) -> i128) -> String {
     let units = [("second", 1, 60), ("minute", 60, 60), ("hour", 3_600, 24), ("day", 86_400, i128::MAX)];
     let milliseconds = span.whole_milliseconds().max(1_000);
-    let nearest = |size: i128| (milliseconds + size * 500 - 1) / (size * 1_000);
-    // So many that the next unit counts one is told in that.
-    let told = units.into_iter().find(|(_, size, next)| nearest(*size) < *next);
-    told.map(|(name, size, _)| count(nearest(size) as u64, name)).unwrap_or_default()
+    let counts = units.map(|(name, size, next)| (name, times(milliseconds, size * 1_000), next));
+    let told = counts.into_iter().find(|(_, times, next)| times < next);
+    told.map(|(name, times, _)| count(times as u64, name)).unwrap_or_default()
+}
+
+/// What is over, is over whole.
+fn whole(span: i128, unit: i128) -> i128 {
+    span / unit
+}
+
+/// What was to last 72 hours a second ago lasts 3 days; half-way it is the lower number.
+fn nearest(span: i128, unit: i128) -> i128 {
+    (span + unit / 2 - 1) / unit
 }
 
 /// A wait as a header's reader says it: "80 ms", "9 s", "2 min 5 s", "1 h 30 min".
@@ -257,6 +267,8 @@ mod tests {
         assert_eq!(told(datetime!(2026-11-29 11:59:30 UTC)), "just now");
         assert_eq!(told(datetime!(2026-11-29 11:58:30 UTC)), "1 minute ago");
         assert_eq!(told(datetime!(2026-11-27 11:00 UTC)), "2 days ago");
+        assert_eq!(told(datetime!(2026-11-27 00:00 UTC)), "2 days ago");
+        assert_eq!(told(datetime!(2026-11-29 11:00:01 UTC)), "59 minutes ago");
         assert_eq!(told(datetime!(2026-10-01 11:00 UTC)), "1 October 2026");
     }
 
