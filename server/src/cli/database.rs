@@ -1,14 +1,20 @@
 //! The database of a command: `DATABASE_URL`, else the private one of the data folder, running or started for the occasion.
 
+use std::str::FromStr;
 use std::time::Duration;
 
-use anyhow::Context;
-use sqlx::PgPool;
-use sqlx::postgres::PgPoolOptions;
+use app::away::is_away;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, PgPool};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
 
 use super::migrate;
 use crate::config::Config;
 use crate::postgres::Lease;
+
+/// How long a connection may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Database {
     pub pool: PgPool,
@@ -61,12 +67,48 @@ async fn end(private: Option<Lease>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A pool with its first connection made.
-pub async fn connect(url: &str, connections: u32) -> anyhow::Result<PgPool> {
-    PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(Duration::from_secs(5))
-        .connect(url)
-        .await
-        .context("cannot reach the database: start it, or correct DATABASE_URL")
+/// Why there is no database to work with.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreached {
+    #[error("cannot reach the database: start it, or correct DATABASE_URL: {0}")]
+    Refused(sqlx::Error),
+    #[error("the database does not answer: start it, or correct DATABASE_URL")]
+    Silent(#[from] Elapsed),
+    #[error("the database only reads, as a replica does: name the primary in DATABASE_URL")]
+    OnlyReads,
+}
+
+impl Unreached {
+    /// Whether waiting may help.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Unreached::Refused(error) => is_away(error),
+            Unreached::Silent(_) | Unreached::OnlyReads => true,
+        }
+    }
+}
+
+impl From<sqlx::Error> for Unreached {
+    fn from(cause: sqlx::Error) -> Unreached {
+        Unreached::Refused(cause)
+    }
+}
+
+/// A pool for a database that answers.
+pub async fn connect(url: &str, connections: u32) -> Result<PgPool, Unreached> {
+    let options = PgConnectOptions::from_str(url)?;
+    // Not by the pool: it would try for as long, and then know no more than that.
+    timeout(PATIENCE, options.connect()).await??.close().await?;
+    let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(PATIENCE);
+    Ok(pool.connect_lazy_with(options))
+}
+
+/// The same, and it must take something in.
+pub async fn connect_to_primary(url: &str, connections: u32) -> Result<PgPool, Unreached> {
+    let db = connect(url, connections).await?;
+    let only_reads = "select current_setting('transaction_read_only')::boolean";
+    match sqlx::query_scalar(only_reads).fetch_one(&db).await? {
+        true => Err(Unreached::OnlyReads),
+        false => Ok(db),
+    }
 }

@@ -32,6 +32,9 @@ pub async fn ensure(db: &PgPool) -> anyhow::Result<()> {
                 "the database is at version {version}, which this toll does not know: run the newer toll"
             )
         }
+        Err(MigrateError::VersionMismatch(version)) => anyhow::bail!(
+            "migration {version} of the database is not this toll's: run the toll that made it, or restore a backup"
+        ),
         done => done.context("the database cannot be migrated"),
     }
 }

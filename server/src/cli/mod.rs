@@ -163,6 +163,6 @@ fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(closed) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("toll: {}", usage::one_line(&format!("{error:#}")));
+    eprintln!("toll: {}", usage::one_line(&usage::told(error)));
     ExitCode::from(if error.is::<ConfigError>() || error.is::<Misuse>() { 2 } else { 1 })
 }

@@ -11,8 +11,9 @@ use sqlx::PgPool;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::database::{self, Unreached};
+use super::migrate;
 use super::signals::{Ending, Signals, until};
-use super::{database, migrate};
 use crate::config::Config;
 use crate::config::flags::AllFlags;
 use crate::data_dir;
@@ -73,14 +74,15 @@ async fn serve(
     let url =
         private.as_ref().map(PrivatePostgres::url).or(config.database_url.as_deref()).unwrap_or_default();
     let served = tokio::select! {
-        served = with_database(&config, sockets, url, ending.clone()) => served.map(|()| ExitCode::SUCCESS),
+        served = with_database(&config, sockets, url, ending.clone()) => served,
         () = overdue(ending.clone()) => Err(anyhow::anyhow!("what was in flight did not end within {OVERDUE:?}")),
-        () = until(ending.clone(), Ending::AtOnce) => Ok(ExitCode::from(AT_ONCE)),
+        () = until(ending.clone(), Ending::AtOnce) => Ok(()),
     };
     if let Some(postgres) = private {
-        postgres.stop_by(until(ending, Ending::AtOnce)).await;
+        postgres.stop_by(until(ending.clone(), Ending::AtOnce)).await;
     }
-    served
+    let in_order = *ending.borrow() < Ending::AtOnce;
+    served.map(|()| if in_order { ExitCode::SUCCESS } else { ExitCode::from(AT_ONCE) })
 }
 
 async fn with_database(
@@ -100,14 +102,20 @@ async fn with_database(
     done
 }
 
-/// Tries again while the database is starting.
-async fn reach(url: &str) -> anyhow::Result<PgPool> {
+/// Tries again while the database is starting, or is not yet the primary. What waiting does not mend is told at once.
+async fn reach(url: &str) -> Result<PgPool, Unreached> {
     let deadline = Instant::now() + PATIENCE;
+    let mut said = String::new();
     loop {
-        match database::connect(url, CONNECTIONS).await {
-            Ok(db) => return Ok(db),
-            Err(error) if Instant::now() > deadline => return Err(error),
-            Err(error) => tracing::warn!("waiting for the database: {error:#}"),
+        match database::connect_to_primary(url, CONNECTIONS).await {
+            Err(error) if error.may_pass() && Instant::now() < deadline => {
+                let why = error.to_string();
+                if why != said {
+                    tracing::warn!(why, "waiting for the database");
+                    said = why;
+                }
+            }
+            done => return done,
         }
         sleep(Duration::from_secs(1)).await;
     }

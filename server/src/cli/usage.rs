@@ -72,6 +72,19 @@ fn path(arguments: &[OsString], definition: &Command) -> String {
     path
 }
 
+/// An error and its causes, each once: many say what their cause says, too.
+pub fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
+}
+
 pub fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -112,6 +125,12 @@ mod tests {
         }
         let migrate = parse(&["toll", "--data-dir", "/srv", "migrate"]).expect("right usage");
         assert!(matches!(migrate.command, Command::Migrate(_)));
+    }
+
+    #[test]
+    fn a_cause_that_was_told_is_not_told_again() {
+        let error = anyhow::anyhow!("no such table").context("refused: no such table").context("cannot read");
+        assert_eq!(told(&error), "cannot read: refused: no such table");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::away::is_away;
+use app::away::is_gone;
 use app::domain::window::Grain;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
@@ -41,7 +41,7 @@ pub async fn run(database: PgConnectOptions, retention: Retention) {
         };
         let pause = match kept.await {
             Ok(()) => EVERY,
-            Err(error) if is_away(&error) => AGAIN,
+            Err(error) if is_gone(&error) => AGAIN,
             Err(error) => {
                 tracing::warn!(%error, "partitions and ages will be seen to later");
                 AGAIN

@@ -140,13 +140,17 @@ impl Journal {
     pub fn take_spare(&mut self, made: io::Result<Segment>) -> bool {
         match made {
             Ok(segment) => {
-                self.refused_at = None;
+                if self.refused_at.take().is_some() {
+                    tracing::info!(dir = %self.dir.display(), "the journal has room again");
+                }
                 self.spares.push(Arc::new(segment));
                 true
             }
             Err(error) => {
-                tracing::error!(dir = %self.dir.display(), %error, "no new journal segment");
-                self.refused_at = Some(Instant::now());
+                // Asked again and again, said once.
+                if self.refused_at.replace(Instant::now()).is_none() {
+                    tracing::error!(dir = %self.dir.display(), %error, "no new journal segment");
+                }
                 false
             }
         }
@@ -211,4 +215,55 @@ impl Journal {
 /// Deletes the files of segments that were given back.
 pub fn delete(segments: Vec<Arc<Segment>>) -> io::Result<()> {
     segments.iter().try_for_each(|segment| fs::remove_file(segment.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("one thread").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_without_room_is_told_once_and_so_is_that_it_has_some_again() {
+        let home = tempfile::tempdir().expect("a folder");
+        let limits = Limits { segment_bytes: 1 << 16, lane_bytes: 1 << 20 };
+        let chain = Chain {
+            segments: VecDeque::new(),
+            spares: Vec::new(),
+            next_file: 0,
+            next_seq: 1,
+            read: HEADER,
+            read_seq: 1,
+        };
+        let mut journal = Journal::new(limits, home.path().to_owned(), chain);
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber =
+            tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            for _ in 0..3 {
+                assert!(!journal.take_spare(Err(io::ErrorKind::StorageFull.into())));
+            }
+            for _ in 0..2 {
+                assert!(journal.take_spare(Segment::create(&home.path().join("journal"), 1 << 16)));
+            }
+        });
+        let log = String::from_utf8(log.0.lock().expect("one thread").clone()).expect("text");
+        let lines: Vec<_> = log.lines().map(|line| line.contains("has room again")).collect();
+        assert_eq!(lines, [false, true], "{log}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use app::away::is_away;
+use app::away::is_gone;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};
 use tokio::sync::watch;
@@ -72,12 +72,6 @@ enum Fault {
     Behind { lane: i16, last: u64, mark: i64 },
 }
 
-impl Fault {
-    fn is_away(&self) -> bool {
-        matches!(self, Fault::Database(error) if is_away(error))
-    }
-}
-
 /// A connection that may ship, and where the database stood when it began.
 struct Session {
     db: PgConnection,
@@ -100,8 +94,8 @@ impl Shipper {
                 return;
             }
             let waiting = Health::Waiting(fault.to_string());
-            // That the database is away, the gateway says.
-            if fault.is_away() {
+            // That the database is gone, the gateway says.
+            if matches!(&fault, Fault::Database(error) if is_gone(error)) {
                 tracing::debug!(%fault, backlog = self.backlog(), "cannot ship for now");
             } else if *self.health.borrow() != waiting {
                 tracing::warn!(%fault, backlog = self.backlog(), "cannot ship for now");

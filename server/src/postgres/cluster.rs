@@ -58,7 +58,8 @@ pub async fn ensure(place: &Place) -> Result<(), PostgresError> {
         tokio::process::Command::from(command).kill_on_drop(true).output().await.map_err(unusable)?;
     if !output.status.success() {
         let detail = String::from_utf8_lossy(&output.stderr);
-        let line = detail.lines().find(|line| line.contains("error")).or(detail.lines().last());
+        let is_cause = |line: &&str| ["error", "FATAL", "PANIC"].iter().any(|word| line.contains(word));
+        let line = detail.lines().find(is_cause).or(detail.lines().last());
         return Err(PostgresError::Initdb { detail: line.unwrap_or("it said nothing").to_owned() });
     }
     let append = || -> io::Result<()> {

@@ -195,6 +195,28 @@ async fn the_admin_listener_counts_what_the_gateway_answers() {
     assert_eq!(toll.stop(), Some(0));
 }
 
+#[tokio::test]
+async fn a_database_that_waiting_does_not_mend_is_told_once_and_at_once() {
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
+    let (before, after) = db.url.rsplit_once("/toll_").unwrap();
+    let missing =
+        format!("{before}/no{}", after.split_once('?').map_or(String::new(), |(_, host)| format!("?{host}")));
+    for command in ["serve", "migrate"] {
+        let (code, error) = fault(home.command(&[command]).env("DATABASE_URL", &missing).output().unwrap());
+        assert_eq!(code, Some(1));
+        assert!(error.contains("DATABASE_URL"), "{error}");
+        assert_eq!(error.matches("does not exist").count(), 1, "{error}");
+    }
+    let foreign = "update _sqlx_migrations set checksum = '' where version = 1";
+    sqlx::query(foreign).execute(&db.pool).await.unwrap();
+    let (code, error) = fault(home.command(&["serve"]).env("DATABASE_URL", &db.url).output().unwrap());
+    assert_eq!(
+        (code, error.contains("migration 1 of the database is not this toll's")),
+        (Some(1), true),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_port_that_is_taken_is_told_in_one_line_before_anything_is_made() {
     let home = Home::empty();

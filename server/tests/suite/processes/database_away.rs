@@ -1,10 +1,13 @@
 //! The database goes away under load and comes back.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Response;
+use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use toll::postgres::PrivatePostgres;
 
@@ -64,6 +67,12 @@ async fn an_outage_is_a_line_when_it_begins_and_a_line_with_a_count_when_it_is_o
     let (_, unmet) = machine.create_key("acme");
     let mut toll = with_pages(&machine, site.path());
     until_page_is(&toll, "200");
+    // The last thing that the start asks the database for.
+    let mut db = PgConnection::connect(postgres.url()).await.unwrap();
+    let invited = "select exists (select from invitation)";
+    while !sqlx::query_scalar::<_, bool>(invited).fetch_one(&mut db).await.unwrap() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let before = toll.log();
     assert!(!before.contains("database"), "{before}");
 
@@ -125,6 +134,26 @@ async fn a_database_that_only_reads_is_away_until_it_takes_something_in() {
     // The second turn closes connections too, and so may be told once more.
     assert!(told[0] <= 2 && told[0] == told[1], "{log}");
     machine.run(&["audit"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_only_reads_is_waited_for_at_the_start() {
+    let db = TestDatabase::new().await;
+    let machine = Machine::on(&db.url);
+    let mut admin = PgConnection::connect(&db.url).await.unwrap();
+    turn(&mut admin, "set default_transaction_read_only = on").await;
+    let mut command = machine.command(&["serve"]);
+    let mut toll = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(toll.stderr.take().unwrap()).lines();
+    let said = log.next().unwrap().unwrap();
+    assert!(said.contains("only reads") && said.contains("DATABASE_URL"), "{said}");
+    turn(&mut admin, "reset default_transaction_read_only").await;
+    let serves = BufReader::new(toll.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    assert!(serves.starts_with("Toll serves"), "{serves}");
+    kill_process(Pid::from_child(&toll), Signal::TERM).unwrap();
+    let rest: Vec<_> = log.map_while(Result::ok).filter(|line| line.contains("only reads")).collect();
+    assert_eq!(rest, [""; 0], "it is said once");
+    assert!(toll.wait().unwrap().success());
 }
 
 #[tokio::test(flavor = "multi_thread")]
