@@ -15,7 +15,6 @@ pub const HASTY: Habit = Habit {
     looked_at: 200,
     repeated: 198,
     unbidden: 190,
-    uncued: 195,
     callers: 100,
     is_steady: true,
     is_even: false,

@@ -38,7 +38,6 @@ fn any_suspect(most_early: u64) -> impl Strategy<Value = Suspect> {
                 asked_ms,
                 repeated,
                 unbidden: repeated,
-                uncued: repeated,
                 looked_at: 200,
                 ..HASTY
             }),

@@ -60,6 +60,7 @@ async fn exporter(gateway: Gateway, client: Client, key: String) {
             if asked >= least && is_shut {
                 break;
             }
+            sleep(Duration::from_millis(100)).await;
         }
         sleep(jitter(Duration::from_secs(60))).await;
     }

@@ -106,7 +106,7 @@ impl Ids {
             records.extend((0..25).map(|_| self.refused("initech", "orders", Outcome::QuotaSpent, None)));
         }
         // Out of its loop it gets what it asks for.
-        records.extend((0..30).map(|_| self.hit(&mut dice, "hasty")));
+        records.extend((0..12).map(|_| self.hit(&mut dice, "hasty")));
         let archive =
             || self.stopped(Some("globex"), Some("archive"), Stage::Proxy, Outcome::UpstreamUnreachable);
         records.extend((0..3).map(|_| archive()));
@@ -124,12 +124,12 @@ impl Ids {
     fn looping(&self, dice: &mut StdRng, others: Vec<Record>) -> Vec<Record> {
         let all = others.len() + RETRIES;
         let place =
-            |n: usize| ((n as f64 + dice.random_range(0.0..0.5)) * all as f64 / RETRIES as f64) as usize;
+            |n: usize| ((n as f64 + dice.random_range(0.0..0.3)) * all as f64 / RETRIES as f64) as usize;
         let retries: BTreeSet<usize> = (0..RETRIES).map(place).collect();
         let mut others = others.into_iter();
         let mut record = |n: usize| match retries.contains(&n) {
             true => {
-                let waited = dice.random_range(200..400);
+                let waited = dice.random_range(240..360);
                 Some(self.refused("hasty", "orders", Outcome::QuotaEarlyRetry, Some(waited)))
             }
             false => others.next(),
@@ -158,7 +158,7 @@ impl Ids {
 
     fn refused(&self, who: &'static str, route: &str, outcome: Outcome, waited_ms: Option<i64>) -> Record {
         Record {
-            retry_asked_ms: Some(2_000),
+            retry_asked_ms: Some(5_000),
             retry_waited_ms: waited_ms,
             same_again: waited_ms.is_some(),
             tokens_before: Some(0.2),

@@ -1,3 +1,8 @@
+use std::cell::Cell;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 use time::macros::datetime;
 
 use super::*;
@@ -49,6 +54,11 @@ impl Bucket {
             next[caller] = callers[caller].1(at, asked_ms);
         }
     }
+}
+
+/// Each of the numbers in its turn, and from the first again.
+fn next(numbers: &[u64], turn: &Cell<usize>) -> u64 {
+    numbers[turn.replace(turn.get() + 1) % numbers.len()]
 }
 
 fn is_hasty(refusals: &[Refusal]) -> bool {
@@ -105,6 +115,33 @@ fn callers_that_wait_are_not_hasty_however_many_share_a_request() {
         let refusals = Bucket::of(token_ms).asked_by(&callers, 30_000);
         let Some(habit) = Habit::of(&refusals) else { continue };
         assert!(!habit.is_hasty(), "{token_ms} {}: {habit:?}", callers.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_loop_with_a_pace_of_its_own_is_hasty(
+        token_ms in select(vec![2_000u64, 5_000]),
+        pace in 20u64..100,
+        jitter in vec(60u64..140, 97),
+    ) {
+        let turn = Cell::new(0);
+        let returns = |at: u64, _: u64| at + pace * next(&jitter, &turn) / 100;
+        prop_assert!(is_hasty(&Bucket::of(token_ms).asked_by(&[(0, &returns)], 40_000)));
+    }
+
+    #[test]
+    fn a_few_callers_that_wait_each_by_its_own_clock_are_not_hasty(
+        token_ms in select(vec![500u64, 1_000, 2_000, 5_000]),
+        firsts in vec(0u64..2_000, 2..12),
+        latest in 20u64..300,
+        lateness in vec(0u64..100, 97),
+    ) {
+        let turn = Cell::new(0);
+        let waits = |at: u64, asked: u64| at + asked + latest * next(&lateness, &turn) / 100;
+        let callers: Vec<Caller> = firsts.iter().map(|first| (*first, &waits as _)).collect();
+        let habit = Habit::of(&Bucket::of(token_ms).asked_by(&callers, 40_000));
+        prop_assert!(!habit.is_some_and(|habit| habit.is_hasty()), "{habit:?}");
     }
 }
 
