@@ -98,7 +98,7 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
 }
 
 /// How many requests were held back in the window, and how many partners' they were. All of them since the first outage that
-/// touches it: a node holds back as soon as it knows, a moment before the event is written.
+/// touches it: what it held back had arrived a moment before, which may have been another minute.
 async fn felt(db: &mut PgConnection, evidence: &Evidence, routes: Vec<i64>) -> sqlx::Result<(u64, u64)> {
     let (open, probing) = (Outcome::BreakerOpen.code(), Outcome::BreakerProbing.code());
     let (partner, whose) = match evidence.who {

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::headline::Said;
-use crate::domain::numbers::unbroken;
 use crate::domain::verdict::{Part, Rule, Tone, Verdict};
 
 #[component]
@@ -16,9 +15,13 @@ pub fn Verdicts(
         return view! { <Said text=otherwise/> }.into_any();
     }
     let is_well = verdicts.iter().all(|verdict| verdict.tone == Tone::Good);
-    let first = is_well.then(|| view! { <li>{unbroken(&otherwise)}</li> });
+    let first = is_well.then(|| view! { <Said text=otherwise/> });
     let items: Vec<_> = verdicts.into_iter().map(item).collect();
-    view! { <ul class="verdicts" aria-label="Verdicts">{first}{items}</ul> }.into_any()
+    view! {
+        {first}
+        <ul class="verdicts" aria-label="Verdicts">{items}</ul>
+    }
+    .into_any()
 }
 
 fn item(verdict: Verdict) -> impl IntoView {

@@ -47,13 +47,21 @@ async fn each_line_of_the_books_opens_its_reasons_and_each_reason_its_requests()
 async fn where_nobody_must_act_the_first_line_says_where_the_requests_went() {
     let portal = portal("http://toll.example").await;
     let catalog = catalog(&portal.db).await;
+    sqlx::raw_sql(
+        "insert into upstream (name, urls) values ('archive', '{http://127.0.0.1:9}');
+         insert into route (name, path, upstream_id)
+         select name, '/archive', id from upstream where name = 'archive'",
+    )
+    .execute(&portal.db)
+    .await
+    .unwrap();
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
     let mut records = many(40, &of(&catalog, 0, Stage::Proxy, Outcome::Forwarded));
     records.extend(many(2, &of(&catalog, 0, Stage::Quota, Outcome::QuotaSpent)));
     write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
     let page = text(&portal.page("/ops?last=1h", &ada).await);
     let first = page.find("40 of 42 requests reached the upstream (95.2 %). Most that went no further");
-    let second = page.find("quiet because nobody calls");
+    let second = page.find("archive is quiet because nobody calls");
     assert!(first.is_some() && first < second, "{page}");
 }
 

@@ -61,11 +61,11 @@ async fn a_breaker_that_opens_again_and_again_tells_how_often_and_what_all_of_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_node_held_back_before_it_was_written_that_the_door_is_shut_counts_too() {
+async fn what_had_arrived_in_the_minute_before_the_door_was_shut_and_was_held_back_counts_too() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
     let held = scene.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
     scene.write_past(3, vec![held; 40]).await;
-    // Written with the first second of the next minute.
+    // With the beginning of the next minute.
     scene.event_of_billing(120, "open").await;
     let said = scene.said(40).await.remove(0);
     assert!(said.ends_with("; 40 requests of 1 partner were held back."), "{said}");
