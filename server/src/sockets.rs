@@ -15,7 +15,7 @@ pub struct Sockets {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}: {}; choose another address with {flag} or {variable}", words(.cause))]
+#[error("cannot listen on {address}: {} choose another address with {flag} or {variable}", words(.cause))]
 pub struct Taken {
     address: SocketAddr,
     cause: io::Error,
@@ -52,7 +52,7 @@ fn bind(key: &str, address: SocketAddr, threads: usize) -> Result<Bound, Taken> 
 
 fn words(cause: &io::Error) -> String {
     match cause.kind() {
-        io::ErrorKind::AddrInUse => "another program does; stop that".to_owned(),
-        _ => cause.to_string(),
+        io::ErrorKind::AddrInUse => "another program does: stop that, or".to_owned(),
+        _ => format!("{cause}:"),
     }
 }

@@ -35,6 +35,8 @@ pub struct Args {
 /// From the first signal to the end, whatever holds it up: what is in flight has `listener::GRACE`, the last records
 /// need the rest.
 const OVERDUE: Duration = Duration::from_secs(60);
+/// Fewer open files are told of: what distributions give as a soft limit.
+const ENOUGH_FILES: u64 = 1024;
 /// Exit code after a second signal.
 const AT_ONCE: u8 = 130;
 /// A database that starts at the same time as Toll is waited for this long.
@@ -181,6 +183,12 @@ fn on_signals() -> anyhow::Result<watch::Receiver<Ending>> {
 fn raise_open_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
+    if let Some(few) = limit.maximum.filter(|files| *files < ENOUGH_FILES) {
+        tracing::warn!(
+            files = few,
+            "few files may be open, and each request takes up to two: raise the limit (ulimit -n, LimitNOFILE=)"
+        );
+    }
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }

@@ -13,6 +13,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use super::GRACE;
@@ -58,6 +59,7 @@ fn socket(address: SocketAddr, shared: bool) -> io::Result<Socket> {
 
 /// A gateway thread, until `stop` and a grace period.
 pub fn run(
+    runtime: Runtime,
     socket: StdListener,
     surface: Surface,
     tls: Option<Tls>,
@@ -65,10 +67,6 @@ pub fn run(
     lane: Arc<Lane>,
     stop: watch::Receiver<bool>,
 ) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return tracing::error!(%error, "no runtime for a gateway thread"),
-    };
     runtime.block_on(async move {
         let listener = match TcpListener::from_std(socket) {
             Ok(listener) => listener,
@@ -87,13 +85,21 @@ async fn accept<S: Serve<Arrived>>(
 ) {
     let inside = GracefulShutdown::new();
     let builder = Arc::new(builder(serves.gateway.settings.header_timeout));
+    let mut is_short = false;
     loop {
         let (stream, address) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
+                Ok(accepted) => {
+                    if std::mem::take(&mut is_short) {
+                        tracing::info!("accepting again");
+                    }
+                    accepted
+                }
                 Err(error) => {
                     // Out of file descriptors, most likely: others have to end first.
-                    tracing::warn!(%error, "cannot accept");
+                    if !std::mem::replace(&mut is_short, true) {
+                        tracing::warn!(%error, "cannot accept: connections wait");
+                    }
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }

@@ -51,9 +51,10 @@ impl Listener {
             .map(|(n, socket)| {
                 let (surface, tls, gateway) = (surface.clone(), tls.clone(), gateway.clone());
                 let (lane, stop) = (ledger.lane(n), stop.clone());
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
                 std::thread::Builder::new()
                     .name(format!("gateway-{n}"))
-                    .spawn(move || accept::run(socket, surface, tls, &gateway, lane, stop))
+                    .spawn(move || accept::run(runtime, socket, surface, tls, &gateway, lane, stop))
             })
             .collect::<io::Result<_>>()?;
         Ok(Listener { address: bound.address, threads })

@@ -1,6 +1,7 @@
 //! A new connection to a target: TCP, TLS where its url says so, and the first bytes of the protocol.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::client::conn::{http1, http2};
@@ -25,7 +26,7 @@ const CONNECTION_WINDOW: u32 = 4 << 20;
 /// An HTTP/2 connection with requests on it is asked so often whether it lives, and has so long to answer.
 const PING: Duration = Duration::from_secs(10);
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A connection that has just been opened.
 pub enum Fresh {
@@ -40,10 +41,22 @@ pub struct Http1 {
     pub task: tokio::task::AbortHandle,
 }
 
+/// Whether this machine has run out of what a connection takes, files or ports: no fault of the target's.
+pub fn is_short(error: &BoxError) -> bool {
+    use rustix::io::Errno;
+    let causes = std::iter::successors(Some(&**error as &dyn std::error::Error), |cause| cause.source());
+    let short = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL];
+    causes
+        .filter_map(|cause| cause.downcast_ref().and_then(Errno::from_io_error))
+        .any(|error| short.contains(&error))
+}
+
 /// Opens connections. Names are looked up, and the addresses of both families tried, by hyper-util's connector.
 #[derive(Clone)]
 pub struct Dialer {
     tcp: HttpConnector,
+    /// The last connection could not be opened for what this machine has run out of.
+    is_short: Arc<AtomicBool>,
 }
 
 impl Default for Dialer {
@@ -51,13 +64,31 @@ impl Default for Dialer {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        Dialer { tcp }
+        Dialer { tcp, is_short: Arc::default() }
     }
 }
 
 impl Dialer {
     /// `only_http1`: for upgrades, which HTTP/2 does not have (RFC 9113 §8.6).
     pub async fn connect(&self, target: &Target, only_http1: bool) -> Result<Fresh, BoxError> {
+        let opened = self.open(target, only_http1).await;
+        match &opened {
+            Ok(_) => {
+                if self.is_short.swap(false, Ordering::Relaxed) {
+                    tracing::info!("connections to upstreams are opened again");
+                }
+            }
+            Err(error) if is_short(error) => {
+                if !self.is_short.swap(true, Ordering::Relaxed) {
+                    tracing::error!(%error, "no connection can be opened here: requests end as internal");
+                }
+            }
+            Err(_) => {}
+        }
+        opened
+    }
+
+    async fn open(&self, target: &Target, only_http1: bool) -> Result<Fresh, BoxError> {
         let stream = self.tcp.clone().oneshot(target.dial.clone()).await?.into_inner();
         match target.protocol {
             Protocol::Http1 => http1(stream).await,

@@ -21,6 +21,8 @@ use crate::ledger::Entry;
 pub enum Broken {
     /// No connection: the target knows nothing of the request.
     Unreachable,
+    /// No connection, because this machine has run out of files or ports.
+    Short,
     /// The target itself says that it did not begin with the request (RFC 9113 §8.7).
     Refused,
     /// A connection that had carried others was closed without a word: most likely just as the request was sent.
@@ -55,8 +57,7 @@ impl Exchange<'_> {
         // A connection that closes before any of the request is written hands it back: it goes on another one, whatever
         // its method. That is no retry, nothing was sent. The second one is fresh, so that this ends.
         while let Some(to_send) = request.take() {
-            let lease = self.pool.lease(self.target, self.wish, self.connect_timeout).await;
-            let mut lease = lease.ok_or(Broken::Unreachable)?;
+            let mut lease = self.pool.lease(self.target, self.wish, self.connect_timeout).await?;
             entry.sent();
             let mut error = match self.send(&mut lease, to_send).await {
                 None => return Err(Broken::TimedOut),

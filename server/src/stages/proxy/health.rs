@@ -9,7 +9,7 @@ use http::{Request, StatusCode, Uri};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::connect::{Dialer, Fresh};
+use super::connect::{BoxError, Dialer, Fresh, is_short};
 use crate::body;
 use crate::catalog::{Live, Target, Upstream};
 
@@ -42,6 +42,9 @@ async fn check(dialer: &Dialer, upstream: &Upstream, target: &Target) -> Option<
     };
     let patience = upstream.timeout.min(EVERY);
     let answer = tokio::time::timeout(patience, ask(dialer, target, path)).await;
+    if matches!(&answer, Ok(Err(error)) if is_short(error)) {
+        return None;
+    }
     let healthy =
         answer.is_ok_and(|answer| answer.is_ok_and(|status| status.is_success() || status.is_redirection()));
     if target.set_healthy(healthy) != healthy {
@@ -76,11 +79,7 @@ async fn write_down(db: &PgPool, node: Uuid, found: &[(i64, String, bool)]) -> s
     Ok(())
 }
 
-async fn ask(
-    dialer: &Dialer,
-    target: &Target,
-    path: &str,
-) -> Result<StatusCode, Box<dyn std::error::Error + Send + Sync>> {
+async fn ask(dialer: &Dialer, target: &Target, path: &str) -> Result<StatusCode, BoxError> {
     let path = format!("{}{path}", target.base);
     let response = match dialer.connect(target, false).await? {
         Fresh::Http1(mut connection) => {

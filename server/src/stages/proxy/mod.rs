@@ -209,6 +209,11 @@ fn refuse(broken: Broken, upload: &Upload, call: &mut Call, route: &Route, entry
         return upload::refuse(&error, route, &entry).answer(entry);
     }
     let (outcome, failure, detail) = match broken {
+        Broken::Short if !entry.reached() => {
+            // Toll's own fault: nothing is held against the upstream.
+            let detail = "there is no connection left here to ask the upstream over";
+            return Refusal::new(Stage::Proxy, Outcome::Internal, detail).answer(entry);
+        }
         Broken::Unreachable if !entry.reached() => {
             (Outcome::UpstreamUnreachable, Failure::Unreachable, "the upstream took no connection")
         }
@@ -216,7 +221,7 @@ fn refuse(broken: Broken, upload: &Upload, call: &mut Call, route: &Route, entry
             (Outcome::UpstreamTimeout, Failure::TimedOut, "the upstream did not answer in time")
         }
         // Some target had it, and none has answered.
-        Broken::Unreachable | Broken::Refused | Broken::Stale | Broken::Off => {
+        Broken::Short | Broken::Unreachable | Broken::Refused | Broken::Stale | Broken::Off => {
             (Outcome::UpstreamBroken, Failure::Broken, "the upstream's answer could not be read")
         }
     };

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use hyper::client::conn::http2;
 use tokio::sync::Notify;
 
-use super::connect::{Dialer, Fresh, Http1};
+use super::connect::{Dialer, Fresh, Http1, is_short};
+use super::exchange::Broken;
 use crate::body::Body;
 use crate::catalog::Target;
 use crate::catalog::upstream::Protocol;
@@ -95,12 +96,17 @@ impl Pool {
         Pool { dialer, target: Arc::downgrade(target), idle, returned: Notify::new(), shared, opening }
     }
 
-    /// A connection within `patience`, which covers name look-up, TCP and TLS; `None` if there is none.
-    pub async fn lease(self: &Arc<Pool>, target: &Target, wish: Wish, patience: Duration) -> Option<Lease> {
+    /// A connection within `patience`, which covers name look-up, TCP and TLS; or why there is none.
+    pub async fn lease(
+        self: &Arc<Pool>,
+        target: &Target,
+        wish: Wish,
+        patience: Duration,
+    ) -> Result<Lease, Broken> {
         if !wish.fresh
             && let Some(kind) = self.waiting(wish)
         {
-            return Some(Lease { kind, is_reused: true, pool: self.clone() });
+            return Ok(Lease { kind, is_reused: true, pool: self.clone() });
         }
         let opening = tokio::time::timeout(patience, self.open(target, wish));
         tokio::pin!(opening);
@@ -108,16 +114,16 @@ impl Pool {
         loop {
             tokio::select! {
                 opened = &mut opening => return match opened {
-                    Ok(Ok((kind, is_reused))) => Some(Lease { kind, is_reused, pool: self.clone() }),
+                    Ok(Ok((kind, is_reused))) => Ok(Lease { kind, is_reused, pool: self.clone() }),
                     Ok(Err(error)) => {
                         tracing::debug!(%error, target = target.url, "no connection");
-                        None
+                        Err(if is_short(&error) { Broken::Short } else { Broken::Unreachable })
                     }
-                    Err(_elapsed) => None,
+                    Err(_elapsed) => Err(Broken::Unreachable),
                 },
                 () = self.returned.notified(), if !wish.fresh => {
                     if let Some(kind) = self.just_returned(wish).await {
-                        return Some(Lease { kind, is_reused: true, pool: self.clone() });
+                        return Ok(Lease { kind, is_reused: true, pool: self.clone() });
                     }
                 }
             }

@@ -92,7 +92,7 @@ pub fn may_repeat(broken: Broken, method: &Method) -> bool {
     match broken {
         Broken::Refused => true,
         Broken::Unreachable | Broken::Stale => method.is_idempotent(),
-        Broken::TimedOut | Broken::Off => false,
+        Broken::Short | Broken::TimedOut | Broken::Off => false,
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
             assert!(!may_repeat(broken, &Method::POST) && !may_repeat(broken, &Method::PATCH));
         }
         assert!(may_repeat(Broken::Refused, &Method::POST), "the upstream says that it did nothing");
-        for broken in [Broken::TimedOut, Broken::Off] {
+        for broken in [Broken::Short, Broken::TimedOut, Broken::Off] {
             assert!(!may_repeat(broken, &Method::GET));
         }
     }

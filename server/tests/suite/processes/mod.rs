@@ -3,6 +3,7 @@
 
 mod changes;
 mod database_away;
+mod few_files;
 mod killed;
 mod probe;
 mod two_nodes;

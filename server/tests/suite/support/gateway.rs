@@ -37,6 +37,7 @@ impl TestGateway {
         let data = TempDir::new().unwrap();
         let mut flags = BTreeMap::from([
             ("listen", "127.0.0.1:0".to_owned()),
+            ("admin_listen", "none".to_owned()),
             ("data_dir", data.path().to_str().unwrap().to_owned()),
             ("gateway_threads", "2".to_owned()),
             ("database_url", db.url.clone()),
