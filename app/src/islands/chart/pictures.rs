@@ -49,10 +49,6 @@ fn caption(figure: &web_sys::Element, shown: &Shown) -> Caption {
     let heading = text("h2");
     let heading = heading.strip_suffix(told.as_str()).unwrap_or(&heading).trim();
     // Of several alike the page says by a heading above it which this is.
-    let one = figure.get_attribute("data-of").map(|one| format!(", {one}")).unwrap_or_default();
-    Caption {
-        title: format!("{}{one}: {}", shown.of, lower_first(heading)),
-        window: shown.window.clone(),
-        told,
-    }
+    let of = figure.get_attribute("data-of").unwrap_or_else(|| shown.of.clone());
+    Caption { title: format!("{of}: {}", lower_first(heading)), window: shown.window.clone(), told }
 }

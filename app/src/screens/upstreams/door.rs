@@ -19,7 +19,7 @@ pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl I
     let heading = format!("upstream-{}", upstream.id);
     let labelled_by = heading.clone();
     let chart_id = format!("traffic-{}", upstream.name);
-    let name = upstream.name.clone();
+    let of = format!("Upstream {}", upstream.name);
     let (state, words) = state(&upstream, now);
     let facts = facts(&upstream, now);
     // Requests are found by route: of one route, those; of several, all.
@@ -36,7 +36,7 @@ pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl I
                 {handle}
             </div>
             <dl class="facts">{facts}</dl>
-            <TrafficChart traffic=traffic bands=bands behind=requests title="Traffic" id=chart_id size=Size::Small of=name/>
+            <TrafficChart traffic=traffic bands=bands behind=requests title="Traffic" id=chart_id size=Size::Small of=of/>
         </section>
     }
 }
