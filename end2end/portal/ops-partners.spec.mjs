@@ -48,8 +48,11 @@ test('a partner is created, and its requests are in its own books', async ({ pag
 
   const key = newKey('umbrella', 'Production');
   for (let n = 0; n < 5; n += 1) await page.request.get(url('/api/partners-test'), { headers: { 'X-Api-Key': key } });
-  await expect(page.getByRole('row', { name: /^Quota/ }).getByRole('cell').nth(1)).toHaveText('2', { timeout: 20_000 });
-  const reason = page.getByRole('row', { name: /^Quota/ }).locator('.why').getByRole('link').first();
+  const quota = page.locator('.books').getByRole('row', { name: /^Quota/ });
+  await expect(quota.getByRole('cell').nth(1)).toHaveText('2', { timeout: 20_000 });
+  await expect(page.locator('.verdict')).toHaveText(/^Too little was refused to call on anybody\. None of 5 requests/);
+  await expect(page.locator('.refusals').getByRole('row', { name: /^Quota spent/ }).locator('.who-acts')).toHaveText('the partner');
+  const reason = quota.locator('.why').getByRole('link').first();
   await expect(reason).toHaveAttribute('href', /\/ops\/requests\?.*partner=umbrella.*stage=quota.*outcome=quota/);
   await pictures(page, 'partner');
 });
@@ -93,9 +96,9 @@ test.describe('without scripts', () => {
   test('it is put on another plan, and a key is revoked', async ({ page }) => {
     await page.goto(url('/ops/partners/umbrella'));
     await page.getByText('Change plan', { exact: true }).first().click();
-    await page.getByLabel('Plan').selectOption('roomy');
+    await page.getByLabel('Plan', { exact: true }).selectOption('roomy');
     await page.getByRole('button', { name: 'Change plan' }).click();
-    await expect(page.getByText('of 600 left now')).toBeVisible();
+    await expect(page.locator('.quota-now').getByText('of 600 left at once')).toBeVisible();
     const row = page.getByRole('row', { name: /Second/ });
     await row.locator('summary').click();
     await row.getByRole('button', { name: 'Revoke this key' }).click();

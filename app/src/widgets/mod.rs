@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod books;
+pub mod by_route;
 pub mod choice;
 pub mod door;
 pub mod ends;
@@ -15,6 +16,8 @@ pub mod histogram;
 pub mod latency_map;
 pub mod mini_funnel;
 pub mod pager;
+pub mod quota_now;
+pub mod refusals;
 pub mod request_filter;
 pub mod request_table;
 pub mod snippet;

@@ -84,14 +84,23 @@ fn strangers(evidence: &Evidence) -> Vec<Found> {
 /// "60 of your 80 requests were refused because your account is suspended."
 fn barred(evidence: &Evidence) -> Vec<Found> {
     let now = evidence.all.now;
-    let kinds = [
-        (now.barred, "went to a route that your plan or your key does not open.", "key_not_allowed"),
-        (now.suspended, "were refused because your account is suspended.", "partner_suspended"),
-    ];
+    let (closed, ended) = match evidence.about {
+        None => (
+            "went to a route that your plan or your key does not open.",
+            "were refused because your account is suspended.",
+        ),
+        Some(_) => (
+            "went to a route that its plan or its key does not open.",
+            "were refused because it is suspended.",
+        ),
+    };
+    let kinds = [(now.barred, closed, "key_not_allowed"), (now.suspended, ended, "partner_suspended")];
     let found = kinds.into_iter().filter(|(n, ..)| *n >= LEAST_BARRED).map(|(n, words, outcome)| {
-        let sentence = Sentence::new()
-            .number(grouped(n))
-            .say(format!(" of your {} {words}", count(now.arrived, "request")));
+        let sentence = Sentence::new().number(grouped(n)).say(format!(
+            " of {} {} {words}",
+            evidence.your(),
+            count(now.arrived, "request")
+        ));
         let href = link::requests(evidence, &[("stage", "key"), ("outcome", outcome)]);
         Found { weight: n, verdict: Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href } }
     });

@@ -37,6 +37,8 @@ pub struct Evidence {
     pub grown: Vec<Grown>,
     pub upstreams: Vec<UpstreamEvidence>,
     pub ended_keys: Vec<EndedKey>,
+    /// The partner's slug, where an operator is told of it what it is told itself.
+    pub about: Option<String>,
     /// How a partner's own early retries came, for its own screens.
     pub habit: Option<Habit>,
 }
@@ -148,7 +150,18 @@ impl Evidence {
             upstreams: Vec::new(),
             ended_keys: Vec::new(),
             habit: None,
+            about: None,
         }
+    }
+
+    /// "you", or who is spoken of.
+    pub fn you(&self) -> &str {
+        self.about.as_deref().unwrap_or("you")
+    }
+
+    /// "your", or whose it is.
+    pub fn your(&self) -> String {
+        self.about.as_ref().map_or_else(|| "your".to_owned(), |slug| format!("{slug}’s"))
     }
 
     /// For a page with this span: its links name the window as it does, and a still tells the year.

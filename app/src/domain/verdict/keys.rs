@@ -39,9 +39,9 @@ fn used(evidence: &Evidence, key: &EndedKey) -> Found {
         Ending::Expired => ("that expired", "key_expired"),
     };
     let key_words = format!("with a key {ended} {}", ago(evidence.until - key.ended_at));
-    let (who, call) = match evidence.who {
-        Who::Ops => (Sentence::new().name(&key.partner), "calls"),
-        Who::Partner(_) => (Sentence::new().say("You"), "call"),
+    let (who, call) = match (evidence.who, &evidence.about) {
+        (Who::Partner(_), None) => (Sentence::new().say("You"), "call"),
+        _ => (Sentence::new().name(&key.partner), "calls"),
     };
     let sentence = match rate(&key.by_minute) {
         Some(rate) => {

@@ -4,11 +4,12 @@ use super::evidence::{Evidence, Who};
 
 /// Requests of the log: filters are `name=value`, named as the columns of the list.
 pub fn requests(evidence: &Evidence, filters: &[(&str, &str)]) -> String {
-    let path = match evidence.who {
-        Who::Ops => "/ops/requests",
-        Who::Partner(_) => "/portal/requests",
+    let path = match (evidence.who, &evidence.about) {
+        (Who::Partner(_), None) => "/portal/requests",
+        _ => "/ops/requests",
     };
-    to(evidence, path, filters)
+    let whose = evidence.about.as_ref().map(|slug| ("partner", slug.as_str()));
+    to(evidence, path, &filters.iter().copied().chain(whose).collect::<Vec<_>>())
 }
 
 /// A screen in the window of the evidence.

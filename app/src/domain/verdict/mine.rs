@@ -20,7 +20,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let (tone, sentence, outcome) = if matters && retries {
         (Tone::Alarm, too_early(evidence, now.early, refusals), Some("quota_early_retry"))
     } else if refusals >= LEAST_REFUSED {
-        (Tone::Notice, spent(now.arrived, refusals, now.early), None)
+        (Tone::Notice, spent(evidence, refusals), None)
     } else {
         return Vec::new();
     };
@@ -31,35 +31,46 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
 
 /// "412 of your 530 refusals were retries sent too early: you waited 80 ms, we asked for 9 s."
 fn too_early(evidence: &Evidence, early: u64, refusals: u64) -> Sentence {
-    let sentence = Sentence::new()
-        .number(grouped(early))
-        .say(format!(" of your {} refusals were retries sent too early", grouped(refusals)));
+    let sentence = Sentence::new().number(grouped(early)).say(format!(
+        " of {} {} refusals were retries sent too early",
+        evidence.your(),
+        grouped(refusals)
+    ));
+    let is_told = evidence.about.is_none();
     match evidence.habit {
         Some(habit) if habit.is_crowd => {
             sentence.say(", several at a time; we asked for a wait of ").number(wait(habit.asked_ms)).say(".")
         }
         Some(habit) if habit.waited_ms < habit.asked_ms => sentence
-            .say(": you waited ")
+            .say(if is_told { ": you waited " } else { ": it waited " })
             .number(wait(habit.waited_ms))
             .say(", we asked for ")
             .number(wait(habit.asked_ms))
             .say("."),
         // The log reaches less far back than the rollups.
-        _ => sentence.say(": wait as long as ").name("Retry-After").say(" says."),
+        _ => {
+            let wait = if is_told { ": wait as long as " } else { ": it is to wait as long as " };
+            sentence.say(wait).name("Retry-After").say(" says.")
+        }
     }
 }
 
 /// First attempts beyond the quota: waiting is no cure, a larger plan is.
-fn spent(arrived: u64, refusals: u64, early: u64) -> Sentence {
+fn spent(evidence: &Evidence, refusals: u64) -> Sentence {
+    let (arrived, early) = (count(evidence.all.now.arrived, "request"), evidence.all.now.early);
+    let (plans, given, mend) = match evidence.about {
+        None => ("your plan's", "you were", " Spread them out, or ask for a larger plan."),
+        Some(_) => ("its plan's", "it was", " It spreads them out, or gets a larger plan from you."),
+    };
     let sentence = Sentence::new()
         .number(grouped(refusals))
-        .say(format!(" of your {} went beyond your plan's quota", count(arrived, "request")));
+        .say(format!(" of {} {arrived} went beyond {plans} quota", evidence.your()));
     let sentence = match early {
         0 => sentence.say("; none of them was a retry sent too early."),
         _ => sentence
-            .say(format!("; {} of them came sooner than the wait that you were given.", grouped(early))),
+            .say(format!("; {} of them came sooner than the wait that {given} given.", grouped(early))),
     };
-    sentence.say(" Spread them out, or ask for a larger plan.")
+    sentence.say(mend)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Pure functions of `Evidence`. A false accusation is worse than silence: every rule names the least that it speaks for.
 
+mod about;
 mod cache;
 mod door;
 pub mod evidence;
@@ -22,6 +23,7 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
+pub use about::about;
 pub use evidence::{Evidence, Who};
 pub use keys::LEAST_CALLS;
 pub use loud::{LEAST_EARLY, is_rise};

@@ -89,6 +89,7 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
     let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
     let second = |at| evidence.second(at);
+    let your = evidence.your();
     let again = if outage.times > 1 { ", again and again" } else { "" };
     let (tone, when, is) = match outage.until {
         None if outage.held > 0 => {
@@ -101,7 +102,7 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         _ => return None,
     };
     let sentence = Sentence::new().names(&held, NAMES).say(when).number(grouped(outage.held)).say(format!(
-        " of your requests {} held back to let it recover. It {is} not your doing.",
+        " of {your} requests {} held back to let it recover. It {is} not {your} doing.",
         were(outage.held)
     ));
     Some(about(evidence, upstream, tone, outage.held, sentence))

@@ -29,7 +29,9 @@ fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     }
     let of = match evidence.who {
         Who::Ops => format!(" of {} for it {} held back.", grouped(now.arrived), were(held)),
-        Who::Partner(_) => format!(" of your {} for it {} held back.", grouped(now.arrived), were(held)),
+        Who::Partner(_) => {
+            format!(" of {} {} for it {} held back.", evidence.your(), grouped(now.arrived), were(held))
+        }
     };
     let sentence = Sentence::new()
         .name(&upstream.name)

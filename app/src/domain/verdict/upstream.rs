@@ -38,7 +38,7 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     let when = evidence.stretch(stretch.from, end, stretch.by_day);
     let (tone, sentence) = match evidence.who {
         Who::Ops => {
-            let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, "it", &when));
+            let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, None, &when));
             (
                 if stretch.is_over { Tone::Notice } else { Tone::Alarm },
                 sentence.say("; ").then(stopped(&tally)),
@@ -48,8 +48,9 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
             let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
             let routes: Vec<&str> =
                 routes.filter(|r| r.tally.now.faults() > 0).map(|r| r.name.as_str()).collect();
-            let sentence = Sentence::new().names(&routes, 3).say(" ").then(failed(&tally, "you", &when));
-            (Tone::Notice, sentence.say("; it is not your doing"))
+            let sentence =
+                Sentence::new().names(&routes, 3).say(" ").then(failed(&tally, Some(evidence.you()), &when));
+            (Tone::Notice, sentence.say(format!("; it is not {} doing", evidence.your())))
         }
     };
     let href = match evidence.who {
@@ -61,10 +62,11 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     Some(Found { weight: faults, verdict })
 }
 
-/// "answered 38 % of what it got with 5xx since 14:20". `whose` is the upstream's or the caller's.
-fn failed(tally: &Tally, whose: &str, when: &str) -> Sentence {
+/// "answered 38 % of what it got with 5xx since 14:20". Of one caller's requests, if it is named.
+fn failed(tally: &Tally, caller: Option<&str>, when: &str) -> Sentence {
     let (faults, tried) = (tally.faults(), tally.tried());
-    let of = if whose == "you" { "of what you sent" } else { "of what it got" };
+    let sent = caller.map(|caller| format!("of what {caller} sent"));
+    let of = sent.as_deref().unwrap_or("of what it got");
     if tally.failed == faults {
         return Sentence::new()
             .say("answered ")
@@ -73,7 +75,7 @@ fn failed(tally: &Tally, whose: &str, when: &str) -> Sentence {
     }
     if tally.unreachable == faults {
         let sentence = Sentence::new().say("could not be reached for ").number(share(faults, tried));
-        return sentence.say(format!(" {} {when}", if whose == "you" { of } else { "of what was for it" }));
+        return sentence.say(format!(" {} {when}", sent.as_deref().unwrap_or("of what was for it")));
     }
     let kinds = [
         (tally.failed, "5xx"),

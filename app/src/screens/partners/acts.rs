@@ -4,27 +4,16 @@ use leptos::prelude::*;
 use time::OffsetDateTime;
 
 use crate::domain::api_key::{ApiKey, KeyState};
-use crate::domain::moment::{date, expiry, until};
+use crate::domain::moment::{date, expiry};
 use crate::domain::numbers::grouped;
-use crate::domain::quota::Quota;
 use crate::partners::{Partner, Plan};
 use crate::widgets::choice::Choice;
 use crate::widgets::table::Table;
 
 #[component]
-pub fn PlanAndDoor(partner: Partner, quota: Option<Quota>, plans: Vec<Plan>) -> impl IntoView {
+pub fn PlanAndDoor(partner: Partner, plans: Vec<Plan>) -> impl IntoView {
     let Partner { slug, name, plan, suspended, created_at, .. } = partner;
     let here = format!("/ops/partners/{slug}");
-    let bucket = quota.map(|quota| {
-        let when = match quota.full_at() {
-            Some(at) => format!(", full again {}", until(at, quota.now)),
-            None => String::new(),
-        };
-        let terms = quota.terms();
-        let left =
-            format!("{} of {} left now{when}", grouped(quota.left()), grouped(u64::from(quota.capacity)));
-        view! { <dt>"Quota"</dt><dd>{terms}<span class="why">{left}</span></dd> }
-    });
     let options = plans.into_iter().map(|plan| (plan.name.clone(), plan.words())).collect();
     let door = match suspended {
         true => view! {
@@ -65,7 +54,6 @@ pub fn PlanAndDoor(partner: Partner, quota: Option<Quota>, plans: Vec<Plan>) -> 
                         </form>
                     </details>
                 </dd>
-                {bucket}
                 <dt>"Door"</dt><dd>{door}</dd>
             </dl>
         </section>

@@ -8,12 +8,14 @@ use crate::changes::By;
 use crate::domain::api_key::ApiKey;
 use crate::domain::funnel::Funnel;
 use crate::domain::quota::Quota;
+use crate::domain::verdict::Verdict;
 use crate::domain::window::Window;
 use crate::error::Error;
 use crate::manifest::Kind;
 use crate::manifest::edit::{edit, table};
 use crate::partners::{self, PAGE, Page, Partner, Plan};
 use crate::people::{self, InviteAs, Team};
+use crate::screens::traffic::Traffic;
 use crate::session::require_ops;
 use crate::site::Site;
 
@@ -27,7 +29,11 @@ pub struct List {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Details {
     pub partner: Partner,
-    pub funnel: Funnel,
+    /// Most important first, and who must act.
+    pub verdicts: Vec<Verdict>,
+    pub traffic: Traffic,
+    /// A funnel a route, busiest first.
+    pub routes: Vec<(String, Funnel)>,
     pub quota: Option<Quota>,
     pub team: Team,
     pub keys: Vec<ApiKey>,
@@ -54,23 +60,31 @@ pub async fn ops_partners(
 
 #[server(endpoint = "ops_partner")]
 pub async fn ops_partner(span: String, slug: String) -> Result<Details, Error> {
-    use crate::books::{Filter, funnel, quota_now};
+    use crate::books::{by_route, quota_now};
+    use crate::domain::span::Span;
+    use crate::domain::verdict::{Who, about};
+    use crate::domain::window::WindowError;
+    use crate::{evidence, keys, screens};
 
     crate::error::answer(async {
         require_ops().await?;
         let site = Site::current()?;
-        let window = site.window(&span).await?;
-        let partner = partners::find(&site.db, &slug).await?.ok_or(Error::NotFound)?;
+        let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
+        let now = site.now().await?;
+        let (window, db) = (span.window(now), &site.db);
+        let partner = partners::find(db, &slug).await?.ok_or(Error::NotFound)?;
         let id = partner.id;
-        Ok(Details {
-            funnel: funnel(&site.db, window, &Filter { partner: Some(id), route: None }).await?,
-            quota: quota_now(&site.db, id).await?,
-            team: people::team(&site.db, InviteAs::Partner(id)).await?,
-            keys: crate::keys::list(&site.db, Some(id)).await?,
-            plans: partners::plans(&site.db).await?,
-            now: site.now().await?,
-            partner,
-        })
+        let (evidence, traffic, routes, quota, team, keys, plans) = tokio::try_join!(
+            evidence::read(db, window, Who::Partner(id)),
+            screens::traffic::read(&site, span, window, Some(id)),
+            by_route(db, window, id),
+            quota_now(db, id),
+            people::team(db, InviteAs::Partner(id)),
+            keys::list(db, Some(id)),
+            partners::plans(db),
+        )?;
+        let verdicts = about(evidence.shown_in(span), &slug);
+        Ok(Details { partner, verdicts, traffic, routes, quota, team, keys, plans, now })
     })
     .await
 }

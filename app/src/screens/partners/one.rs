@@ -5,18 +5,25 @@ use leptos_router::hooks::use_params_map;
 
 use super::acts::{Keys, PlanAndDoor};
 use super::api::{Details, change_plan, ops_partner, ops_revoke_key, suspend_partner};
+use crate::domain::funnel::Funnel;
 use crate::error::Error;
 use crate::people::{OneTimeLink, Team};
 use crate::posted::{Draft, Posted};
 use crate::screens::screen::Screen;
 use crate::screens::team;
+use crate::screens::traffic::Traffic;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
+use crate::widgets::by_route::ByRoute;
 use crate::widgets::field::Problem;
 use crate::widgets::funnel_chart::FunnelChart;
-use crate::widgets::headline::{Said, headline};
+use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::quota_now::QuotaNow;
+use crate::widgets::refusals::{Refusals, refused};
 use crate::widgets::team::{Deeds, HandedOut, InviteForm, Members};
+use crate::widgets::traffic_chart::TrafficChart;
+use crate::widgets::verdicts::Verdicts;
 
 /// The partner, and what came of the form that this is the answer to.
 struct Shown {
@@ -33,7 +40,7 @@ pub fn OnePartner() -> impl IntoView {
     let asked = slug.clone();
     let fetch = async move {
         let shown = shown(posted, span, asked).await?;
-        Ok((Some(shown.details.funnel.window()), shown))
+        Ok((Some(shown.details.traffic.funnel.window()), shown))
     };
     Screen::new(slug, "/ops/partners").show(fetch, |shown, viewer| {
         let me = viewer.email.clone();
@@ -70,25 +77,44 @@ async fn act(form: &Posted, slug: &str) -> Result<Option<OneTimeLink>, Error> {
 #[component]
 fn Page(shown: Shown, address: Address, me: String) -> impl IntoView {
     let Shown { details, link, draft: Draft { typed, problem } } = shown;
-    let Details { partner, funnel, quota, team, keys, plans, now } = details;
+    let Details { partner, verdicts, traffic, routes, quota, team, keys, plans, now } = details;
+    let Traffic { funnel, over_time, bands, .. } = traffic;
     let list = address.elsewhere("/ops/requests").with("partner", Some(partner.slug.as_str()));
-    let slug = partner.slug.clone();
+    let (slug, is_empty) = (partner.slug.clone(), funnel.arrived == 0);
     view! {
         {link.map(|link| view! { <HandedOut link=link/> })}
         <Problem text=problem/>
-        <Said text=headline(&funnel)/>
-        <PlanAndDoor partner=partner quota=quota plans=plans/>
+        <Verdicts verdicts=verdicts otherwise=unjudged(&funnel)/>
+        {quota.map(|quota| view! { <QuotaNow quota=quota title="Its quota now"/> })}
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"</h2>
             <Books funnel=funnel.clone() behind=list.clone()/>
         </section>
+        <Refusals funnel=funnel.clone() behind=list.clone() is_ops=true/>
+        // Of nothing there is nothing to draw.
+        {(!is_empty).then(|| view! {
+            <section><TrafficChart traffic=over_time bands=bands behind=list.clone()/></section>
+        })}
+        <PlanAndDoor partner=partner plans=plans/>
         <Keys keys=keys slug=slug.clone() now=now/>
         <People team=team slug=slug me=me typed=typed/>
-        <section class="two">
-            <FunnelChart funnel=funnel.clone() behind=list.clone()/>
-            <LatencyHistogram latency=funnel.latency behind=list/>
-        </section>
+        {(!is_empty).then(|| view! {
+            <section class="two">
+                <FunnelChart funnel=funnel.clone() behind=list.clone()/>
+                <LatencyHistogram latency=funnel.latency.clone() behind=list.clone()/>
+            </section>
+        })}
+        <ByRoute routes=routes behind=list/>
     }
+}
+
+/// Where the numbers bear no verdict. Few that were refused are no all-clear.
+fn unjudged(funnel: &Funnel) -> String {
+    let lead = match refused(funnel).is_empty() {
+        true => "Nobody must act.",
+        false => "Too little was refused to call on anybody.",
+    };
+    format!("{lead} {}", headline(funnel))
 }
 
 /// Who signs in for the partner, and links for them.

@@ -1,22 +1,19 @@
 //! `/portal`: a partner's own funnel, its quota now, and what it was refused and why.
 
 pub mod api;
-mod quota;
-mod refusals;
-mod routes;
 
 use leptos::prelude::*;
 
 use self::api::Overview;
-use self::quota::QuotaNow;
-use self::refusals::Refusals;
-use self::routes::ByRoute;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
+use crate::widgets::by_route::ByRoute;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::quota_now::QuotaNow;
+use crate::widgets::refusals::Refusals;
 use crate::widgets::snippet::{Snippet, curl};
 use crate::widgets::traffic_chart::TrafficChart;
 use crate::widgets::verdicts::Verdicts;
@@ -46,7 +43,7 @@ fn Page(
     view! {
         <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>
         {is_empty.then(|| view! { <Empty access=access gateway=gateway waits=is_live/> })}
-        <QuotaNow quota=quota/>
+        <QuotaNow quota=quota title="My quota now"/>
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"</h2>
             <Books funnel=funnel.clone() behind=requests.clone()/>

@@ -1,16 +1,20 @@
 //! `/ops/partners`: finding, making and changing partners.
 
 use app::changes::{By, What, list};
+use app::domain::outcome::Outcome;
+use app::domain::stage::Stage;
 use app::keys::{self, NewKey};
 use app::people::{InviteAs, find_invitation};
 use http::StatusCode;
 use http::header::LOCATION;
 use serde_json::json;
 use sqlx::PgPool;
+use time::{Duration, OffsetDateTime};
 
 use super::text;
 use crate::people::partner;
 use crate::portal::{Portal, portal};
+use crate::support::traffic::{catalog, ended, write};
 
 async fn suspended(db: &PgPool, slug: &str) -> bool {
     let found = sqlx::query_scalar("select suspended from partner where slug = $1").bind(slug);
@@ -136,4 +140,40 @@ async fn partners_are_found_by_a_part_of_slug_or_name_and_shown_by_the_page() {
     assert_eq!(shown(&portal.page("/ops/partners?search=SHOP-1", &ada).await.body), 10);
     // Signs of patterns are plain characters.
     assert_eq!(shown(&portal.page("/ops/partners?search=%25", &ada).await.body), 0);
+}
+
+#[tokio::test]
+async fn a_partners_page_says_who_must_act_and_shows_what_the_partner_sees() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let quiet = text(&portal.page("/ops/partners/acme", &ada).await);
+    assert!(quiet.contains("Nobody must act. Nothing arrived in this window."), "{quiet}");
+
+    let of = |n: usize, stage, outcome| {
+        let mut record = ended(stage, outcome);
+        (record.partner, record.route) = (catalog.partners[n], catalog.routes[0]);
+        record.key = catalog.keys[n];
+        record
+    };
+    let mut records = vec![of(0, Stage::Quota, Outcome::QuotaSpent); 25];
+    records.push(of(0, Stage::Proxy, Outcome::Forwarded));
+    records.extend(vec![of(1, Stage::Quota, Outcome::QuotaSpent); 3]);
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(2), records)]).await;
+
+    let answer = portal.page("/ops/partners/acme", &ada).await;
+    let page = text(&answer);
+    assert!(
+        page.contains("acme or you must act: 25 of acme’s 26 requests went beyond its plan's quota;"),
+        "{page}"
+    );
+    for shown in ["Its quota now", "Quota spentquota stage, 429 25", "the partner", "Over time", "By route"] {
+        assert!(page.contains(shown), "{shown} in {page}");
+    }
+    let evidence = "href=\"/ops/requests?last=1h&amp;stage=quota&amp;partner=acme\"";
+    assert!(answer.body.contains(evidence), "{}", answer.body);
+    // The partner reads the same of itself.
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(catalog.partners[0])).await;
+    let own = text(&portal.page("/portal", &bob).await);
+    assert!(own.contains("25 of your 26 requests went beyond your plan's quota;"), "{own}");
 }

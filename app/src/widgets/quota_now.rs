@@ -1,4 +1,4 @@
-//! The partner's bucket now, as a bar.
+//! A partner's bucket now, as a bar.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::domain::numbers::{count, grouped};
 use crate::domain::quota::Quota;
 
 #[component]
-pub fn QuotaNow(quota: Quota) -> impl IntoView {
+pub fn QuotaNow(quota: Quota, title: &'static str) -> impl IntoView {
     let (left, capacity) = (quota.left(), u64::from(quota.capacity));
     let share = (quota.level / f64::from(quota.capacity.max(1)) * 100.0).clamp(0.0, 100.0);
     let when = match quota.full_at() {
@@ -20,7 +20,7 @@ pub fn QuotaNow(quota: Quota) -> impl IntoView {
     };
     view! {
         <section class="quota-now" aria-labelledby="quota-title">
-            <h2 id="quota-title">"My quota now"<small>{format!("plan {}: {}", quota.plan, quota.terms())}</small></h2>
+            <h2 id="quota-title">{title}<small>{format!("plan {}: {}", quota.plan, quota.terms())}</small></h2>
             <svg class="quota-bar stage-quota" class:spent=left == 0 width="100%" role="img"
                 aria-label=format!("{} of {} left", grouped(left), count(capacity, "request"))>
                 <rect class="room" width="100%" height="100%"/>

@@ -4,23 +4,23 @@ use std::cmp::Reverse;
 
 use leptos::prelude::*;
 
+use super::address::Address;
+use super::table::Table;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::{grouped, percent};
 use crate::domain::outcome::{Fault, Outcome};
 use crate::domain::stage::Stage;
-use crate::widgets::address::Address;
-use crate::widgets::table::Table;
 
 /// Requests that ended badly in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Refused {
+pub struct Refused {
     stage: Stage,
     outcome: Outcome,
     requests: u64,
 }
 
 /// Everything that was no service, most frequent first.
-fn refused(funnel: &Funnel) -> Vec<Refused> {
+pub fn refused(funnel: &Funnel) -> Vec<Refused> {
     let mut all: Vec<_> = funnel
         .stages
         .iter()
@@ -39,6 +39,9 @@ pub fn Refusals(
     funnel: Funnel,
     /// The list of requests, with the window.
     behind: Address,
+    /// Whether somebody else than the partner reads it.
+    #[prop(optional)]
+    is_ops: bool,
 ) -> impl IntoView {
     let rows = refused(&funnel);
     if funnel.arrived == 0 {
@@ -46,7 +49,7 @@ pub fn Refusals(
     }
     let body = match rows.is_empty() {
         true => view! { <p class="hint">"Nothing was refused in this window."</p> }.into_any(),
-        false => table(rows, funnel.arrived, &behind).into_any(),
+        false => table(rows, funnel.arrived, &behind, is_ops).into_any(),
     };
     Some(view! {
         <section aria-labelledby="refusals-title">
@@ -56,9 +59,13 @@ pub fn Refusals(
     })
 }
 
-fn table(rows: Vec<Refused>, arrived: u64, behind: &Address) -> impl IntoView + use<> {
+fn table(rows: Vec<Refused>, arrived: u64, behind: &Address, is_ops: bool) -> impl IntoView + use<> {
     let row = |Refused { stage, outcome, requests }: Refused| {
         let advice = outcome.advice();
+        let who = match outcome.fault() {
+            Fault::Caller if is_ops => "the partner",
+            fault => fault.who(),
+        };
         let href = behind.with("stage", Some(stage.name())).with("outcome", Some(outcome.name())).href();
         view! {
             <tr id=format!("refused-{}-{}", stage.name(), outcome.name()) class=format!("stage-{}", stage.name())>
@@ -68,12 +75,13 @@ fn table(rows: Vec<Refused>, arrived: u64, behind: &Address) -> impl IntoView + 
                 </th>
                 <td class="r">{grouped(requests)}<span class="share">{percent(requests, arrived)}</span></td>
                 <td class="told">{advice.means}" "<span class="mend">{advice.mend}</span></td>
-                <td class="who-acts">{outcome.fault().who()}</td>
+                <td class="who-acts">{who}</td>
             </tr>
         }
     };
-    let columns =
-        vec![("", "Refusal"), ("r", "Requests"), ("", "What it means, and what to do"), ("", "Who must act")];
+    // The advice is in words for the partner.
+    let told = if is_ops { "What the partner is told" } else { "What it means, and what to do" };
+    let columns = vec![("", "Refusal"), ("r", "Requests"), ("", told), ("", "Who must act")];
     view! {
         <Table class="refusals" columns=columns rows={rows.into_iter().map(row).collect::<Vec<_>>()}/>
     }

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
+use super::address::Address;
+use super::ends::{EndsBar, ends};
+use super::table::Table;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
-use crate::widgets::address::Address;
-use crate::widgets::ends::{EndsBar, ends};
-use crate::widgets::table::Table;
 
 #[component]
 pub fn ByRoute(

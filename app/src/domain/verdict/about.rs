@@ -1,0 +1,162 @@
+//! About: what a partner is told of itself, told to an operator, who asks who must act.
+
+use super::evidence::Evidence;
+use super::sentence::Sentence;
+use super::{Rule, Tone, Verdict, verdicts};
+
+/// The verdicts of a partner's own evidence, in words for an operator; the first begins with who must act. None: nobody.
+pub fn about(evidence: Evidence, slug: &str) -> Vec<Verdict> {
+    let is_suspended = evidence.all.now.suspended > evidence.all.now.barred;
+    let mut found = verdicts(&Evidence { about: Some(slug.to_owned()), ..evidence });
+    // Good tidings ask nothing of anybody.
+    if let Some(first) = found.first_mut().filter(|first| first.tone != Tone::Good) {
+        let sentence = std::mem::take(&mut first.sentence);
+        first.sentence = actor(first, slug, is_suspended).say(": ").then(sentence);
+    }
+    found
+}
+
+fn actor(verdict: &Verdict, slug: &str, is_suspended: bool) -> Sentence {
+    let partner = || Sentence::new().name(slug);
+    match (verdict.rule, verdict.tone) {
+        (Rule::Mine, Tone::Alarm) | (Rule::Keys, _) => partner().say(" must act"),
+        // More than a plan gives: the one asks for less, or the other gives more.
+        (Rule::Mine, _) => partner().say(" or you must act"),
+        (Rule::Door, _) if is_suspended => Sentence::new().say("You alone can act"),
+        (Rule::Door, _) => partner().say(" or you must act"),
+        // What is over, or no more than an upstream can take.
+        (Rule::Quiet, Tone::Notice) => Sentence::new().say("Whoever runs the upstream should know"),
+        _ => Sentence::new().say("Whoever runs the upstream must act"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::domain::verdict::Who;
+    use crate::domain::verdict::evidence::{Compared, EndedKey, Ending, Outage, Slot, Tally};
+    use crate::domain::verdict::examples::{HASTY, hour, route, upstream};
+
+    fn of(now: Tally) -> Evidence {
+        Evidence { who: Who::Partner(1), all: Compared { now, ..Compared::default() }, ..hour() }
+    }
+
+    fn told(evidence: Evidence) -> Vec<String> {
+        about(evidence, "acme").iter().map(Verdict::text).collect()
+    }
+
+    #[test]
+    fn who_does_not_wait_must_act() {
+        let now = Tally { arrived: 590, early: 412, spent: 118, reached: 60, ..Tally::default() };
+        let verdict = about(Evidence { habit: Some(HASTY), ..of(now) }, "acme").remove(0);
+        assert_eq!(
+            verdict.text(),
+            "`acme` must act: 412 of acme’s 530 refusals were retries sent too early: it waited 80 ms, we asked for 9 s."
+        );
+        assert_eq!(
+            verdict.href,
+            "/ops/requests?from=2026-01-01T14:00Z&to=2026-01-01T15:00Z&stage=quota&outcome=quota_early_retry&partner=acme"
+        );
+        assert_eq!(
+            told(of(now)),
+            [
+                "`acme` must act: 412 of acme’s 530 refusals were retries sent too early: it is to wait as long as `Retry-After` says."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_plan_that_is_too_small_is_a_matter_of_both() {
+        let now = Tally { arrived: 80, spent: 20, reached: 60, ..Tally::default() };
+        assert_eq!(
+            told(of(now)),
+            [
+                "`acme` or you must act: 20 of acme’s 80 requests went beyond its plan's quota; none of them was a retry sent too early. It spreads them out, or gets a larger plan from you."
+            ]
+        );
+    }
+
+    #[test]
+    fn what_an_upstream_does_is_not_the_partners_to_mend() {
+        let tally = Tally { arrived: 40, reached: 40, failed: 20, ..Tally::default() };
+        let at = datetime!(2026-01-01 14:20 UTC);
+        let mut billing = upstream("billing", None);
+        billing.slots = vec![Slot { at, to: at + time::Duration::MINUTE, tally }];
+        let evidence = Evidence {
+            upstreams: vec![billing],
+            routes: vec![route("billing", tally, Tally::default())],
+            ..of(tally)
+        };
+        assert_eq!(
+            told(evidence),
+            [
+                "Whoever runs the upstream must act: `billing` answered 50 % of what acme sent with 5xx since 14:20; it is not acme’s doing."
+            ]
+        );
+        let since = datetime!(2026-01-01 14:41:07 UTC);
+        let outage = Outage {
+            since,
+            until: None,
+            times: 1,
+            first: since,
+            reason: "5 timeouts in 10 s".into(),
+            was_probed: false,
+            held: 12,
+            partners: 1,
+        };
+        let held = Tally { arrived: 12, held: 12, ..Tally::default() };
+        let shut = |outage| Evidence {
+            upstreams: vec![upstream("billing", Some(outage))],
+            routes: vec![route("billing", held, Tally::default())],
+            ..of(held)
+        };
+        let over = Outage { until: Some(datetime!(2026-01-01 14:45 UTC)), ..outage.clone() };
+        assert!(
+            told(shut(over))[0]
+                .starts_with("Whoever runs the upstream should know: `billing` was unavailable")
+        );
+        assert_eq!(
+            told(shut(outage)),
+            [
+                "Whoever runs the upstream must act: `billing` has been unavailable since 14:41:07: 12 of acme’s requests were held back to let it recover. It is not acme’s doing."
+            ]
+        );
+    }
+
+    #[test]
+    fn keys_that_have_ended_are_the_partners_and_a_shut_door_is_the_operators() {
+        let key = EndedKey {
+            id: 7,
+            partner: "acme".into(),
+            ended: Ending::Revoked,
+            ended_at: hour().until - time::Duration::days(3),
+            calls: 90,
+            by_minute: vec![30, 30, 30],
+        };
+        let evidence = Evidence { ended_keys: vec![key], ..of(Tally::default()) };
+        assert_eq!(
+            told(evidence),
+            ["`acme` must act: `acme` still calls with a key revoked 3 days ago, 30 times a minute."]
+        );
+        let suspended =
+            Tally { arrived: 80, unidentified: 60, suspended: 60, reached: 20, ..Tally::default() };
+        assert_eq!(
+            told(of(suspended)),
+            ["You alone can act: 60 of acme’s 80 requests were refused because it is suspended."]
+        );
+        let barred = Tally { suspended: 0, barred: 60, ..suspended };
+        assert_eq!(
+            told(of(barred)),
+            [
+                "`acme` or you must act: 60 of acme’s 80 requests went to a route that its plan or its key does not open."
+            ]
+        );
+    }
+
+    #[test]
+    fn of_whom_there_is_nothing_to_say_nobody_must_act() {
+        assert!(told(of(Tally { arrived: 40, reached: 40, ..Tally::default() })).is_empty());
+    }
+}
