@@ -17,7 +17,6 @@ pub const HASTY: Habit = Habit {
     unbidden: 190,
     callers: 100,
     is_steady: true,
-    is_even: false,
     is_crowd: false,
 };
 

@@ -8,13 +8,12 @@ use time::{Duration, OffsetDateTime};
 
 /// So many callers that wait, all with the same request, key and address, are not believed in.
 pub const MANY: u64 = 30;
-/// Nor so many that never come at once, but one after the other at one pace, as a single caller does.
+/// Nor so many that come one after the other at one pace, as a single caller does: of callers that wait, each on its own
+/// clock, some come close together and others far apart.
+pub const FEW: u64 = 5;
+/// Nor so many of which all but a twentieth come when no wait has ended, or dozens of which three quarters do. Devices that
+/// look at their own times come so too, a few of them by chance.
 pub const SOME: u64 = 8;
-/// Nor so many that keep an even pace, as no five do whose times have nothing to do with each other, if a third of them come
-/// when no wait has ended.
-pub const SEVERAL: u64 = 5;
-/// Nor so many that come when no wait has ended: three quarters of this many, all but a twentieth of `SOME`. Devices that look
-/// at their own times come so too, a few of them by chance.
 pub const DOZENS: u64 = 24;
 /// Who is told to wait in whole seconds is back a moment after.
 const MOMENT: Duration = Duration::milliseconds(250);
@@ -33,9 +32,8 @@ pub struct Habit {
     pub unbidden: u64,
     /// How many callers there would have to be if all waited: refusals whose time was not over, at the middle one.
     pub callers: u64,
-    /// Whether they came one after the other at one pace, and whether that was an even one.
+    /// Whether they came one after the other at one pace.
     pub is_steady: bool,
-    pub is_even: bool,
     /// Whether they came several at a time: what was waited is not what any of them waited.
     pub is_crowd: bool,
 }
@@ -93,9 +91,8 @@ impl Habit {
             repeated,
             unbidden,
             callers: middle(callers).unwrap_or(0),
-            is_steady: overlaps == 0 && at(90) <= at(10) * 3,
-            // Once in a while a token comes in between.
-            is_even: overlaps == 0 && at(85) * 2 <= at(10) * 3,
+            // A client has its answer a moment before the gateway is done with it.
+            is_steady: overlaps * 50 <= gaps.len() && at(90) <= at(10) * 3,
             is_crowd: overlaps > 0 && overlaps * 10 >= gaps.len(),
         })
     }
@@ -103,11 +100,10 @@ impl Habit {
     /// Whether most were the same requests again, from callers that do not wait.
     pub fn is_hasty(&self) -> bool {
         let is_retrying = self.looked_at > 0 && self.repeated * 2 >= self.looked_at;
-        let is_lone = self.callers >= SOME && self.unbidden * 20 >= self.repeated * 19
+        let is_paced = self.callers >= FEW && self.is_steady;
+        let is_unbidden = self.callers >= SOME && self.unbidden * 20 >= self.repeated * 19
             || self.callers >= DOZENS && self.unbidden * 4 >= self.repeated * 3;
-        let is_paced = self.callers >= SOME && self.is_steady;
-        let is_even = self.callers >= SEVERAL && self.is_even && self.unbidden * 3 >= self.repeated;
-        is_retrying && !self.is_patient() && (self.callers >= MANY || is_paced || is_even || is_lone)
+        is_retrying && !self.is_patient() && (self.callers >= MANY || is_paced || is_unbidden)
     }
 
     /// Whether three quarters of the wait and more were kept: impatience, or another clock.

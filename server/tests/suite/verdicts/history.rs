@@ -12,8 +12,7 @@ impl Scene {
     /// Eighty refusals in a minute, 750 ms apart: of one request, asked to wait so long, and made by these programs in turn.
     async fn refused(&self, asked_ms: i64, programs: usize) -> Vec<String> {
         let early = self.record("acme", "billing", Stage::Quota, Outcome::QuotaEarlyRetry).await;
-        let (retry_asked_ms, retry_waited_ms) = (Some(asked_ms), Some(750));
-        let early = Record { retry_asked_ms, retry_waited_ms, same_again: true, ..early };
+        let early = Record { retry_asked_ms: Some(asked_ms), retry_waited_ms: Some(750), ..early };
         let of = |n| Record { user_agent: format!("program/{}", n % programs), ..early.clone() };
         self.write_past(6, (0..80).map(of).collect()).await;
         self.said(80).await
@@ -33,8 +32,19 @@ async fn a_loop_that_has_ended_is_told_in_the_past() {
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_that_share_a_request_and_come_back_when_they_were_asked_to_are_no_retry_loop() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
-    // Seven callers, each of which waits as long as it was told to.
-    assert_names_nobody(&scene.refused(7 * 750, 1).await, ALONE);
+    let early = scene.record("acme", "billing", Stage::Quota, Outcome::QuotaEarlyRetry).await;
+    let early = Record { retry_asked_ms: Some(5_000), retry_waited_ms: Some(750), ..early };
+    let stranger = Record {
+        partner: 0,
+        key: 0,
+        ..scene.record("acme", "billing", Stage::Key, Outcome::KeyMissing).await
+    };
+    // Seven callers, each of which waits as long as it was told to, by its own clock: twelve times in a minute.
+    let is_refused =
+        |twelfth_of_a_second: usize| [0, 4, 11, 13, 30, 41, 55].contains(&(twelfth_of_a_second % 60));
+    let records = (0..720).map(|n| if is_refused(n) { early.clone() } else { stranger.clone() });
+    scene.write_past(6, records.collect()).await;
+    assert_names_nobody(&scene.said(720).await, ALONE);
 }
 
 #[tokio::test(flavor = "multi_thread")]
