@@ -82,6 +82,13 @@ test('it is handsome and accessible at every width, light and dark', async ({ pa
   await pictures(page, 'ops');
 });
 
+test('a window over two years leaves a phone its margins', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 900 });
+  await page.goto(url('/ops?from=2025-12-30T23:59Z&to=2026-01-30T23:59Z'));
+  const when = await page.locator('.when').boundingBox();
+  expect(when.x + when.width).toBeLessThanOrEqual(390 - 16);
+});
+
 test('a path that names nothing says so, with status 404', async ({ page }) => {
   page.on('response', (response) => { if (response.url() === url('/nowhere')) expect(response.status()).toBe(404); });
   // The browser logs the 404 as an error; this one is expected.
