@@ -63,8 +63,6 @@ settings! {
     public_url: Option<String> = "", "TOLL_PUBLIC_URL", "URL", values::public_url;
     /// PostgreSQL; unset, Toll starts and stops a private one of its own under data_dir
     database_url: Option<String> = "", "DATABASE_URL", "URL", values::database_url;
-    /// A replica for what screens only read
-    read_database_url: Option<String> = "", "TOLL_READ_DATABASE_URL", "URL", values::database_url;
     /// Private PostgreSQL, ledger journal, node identity; one serve a folder
     data_dir: PathBuf = "./toll-data", "TOLL_DATA_DIR", "FOLDER", values::path;
     /// The built site: the portal's scripts, styles and images
