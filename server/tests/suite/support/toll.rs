@@ -43,7 +43,9 @@ impl Home {
     pub fn new() -> Home {
         static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
         let template = TEMPLATE.get_or_init(|| {
-            let schema: Vec<u8> = toll::store::MIGRATIONS.iter().flat_map(|m| m.checksum.to_vec()).collect();
+            let migrations = toll::store::MIGRATIONS.iter();
+            let schema: Vec<u8> =
+                migrations.flat_map(|m| [&m.version.to_be_bytes(), &*m.checksum].concat()).collect();
             let name = format!("cluster-{:x}", Sha256::digest(&schema));
             let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
             if !template.exists() {
