@@ -25,8 +25,8 @@ pub struct OpenRoute {
     /// Needs no key, costs no quota.
     pub is_public: bool,
     pub is_off: bool,
-    /// An upstream has answered there within a day, and well.
-    pub has_answered: bool,
+    /// An upstream has answered there within a day, and well, and its door is open.
+    pub answers: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromRow)]
@@ -38,19 +38,16 @@ pub struct OpenKey {
 }
 
 impl Access {
-    /// The route for an example: one that needs a key, can be read and answers, if there is one.
-    pub fn example(&self) -> Option<&OpenRoute> {
-        let reads = |route: &&OpenRoute| {
-            !route.is_off
-                && route.methods.as_ref().is_none_or(|methods| methods.iter().any(|method| method == "GET"))
+    /// The path of an example, below `/api`: of the routes that a key opens, the one that suits best. It is on, needs a key,
+    /// can be read, and answers.
+    pub fn example_path(&self, opens: Option<&[String]>) -> &str {
+        let is_open =
+            |route: &&OpenRoute| route.is_public || opens.is_none_or(|names| names.contains(&route.name));
+        let is_read = |route: &OpenRoute| {
+            route.methods.as_ref().is_none_or(|methods| methods.iter().any(|method| method == "GET"))
         };
-        // The first of those that suit best.
-        self.routes.iter().filter(reads).min_by_key(|route| (route.is_public, !route.has_answered))
-    }
-
-    /// The path of the example, below `/api`.
-    pub fn example_path(&self) -> &str {
-        self.example().map_or("/", |route| &route.path)
+        let unfit = |route: &&OpenRoute| (route.is_off, route.is_public, !is_read(route), !route.answers);
+        self.routes.iter().filter(is_open).min_by_key(unfit).map_or("/", |route| &route.path)
     }
 
     /// The newest key as screens show it, "toll_9fK2x…", or words in its place.
@@ -75,7 +72,9 @@ pub async fn access(db: &PgPool, partner: i64) -> sqlx::Result<Option<Access>> {
              route.id in (
                  select route_id from total_hour
                  where at > now() - interval '1 day' and reached and status_class = 2
-             ) as has_answered
+             ) and not exists (
+                 select from breaker where breaker.upstream_id = route.upstream_id and state <> 'closed'
+             ) as answers
          from partner
          join plan on plan.id = plan_id
          join route on route.retired_at is null
@@ -103,4 +102,40 @@ pub async fn access(db: &PgPool, partner: i64) -> sqlx::Result<Option<Access>> {
         routes,
         keys,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(name: &str) -> OpenRoute {
+        OpenRoute {
+            name: name.into(),
+            path: format!("/{name}"),
+            methods: None,
+            is_public: false,
+            is_off: false,
+            answers: true,
+        }
+    }
+
+    fn of(routes: Vec<OpenRoute>) -> Access {
+        Access { plan: "free".into(), capacity: 1, refill_per_second: 1.0, routes, keys: Vec::new() }
+    }
+
+    #[test]
+    fn an_example_is_a_route_that_works_if_there_is_one() {
+        let access = of(vec![
+            OpenRoute { answers: false, ..route("archive") },
+            OpenRoute { methods: Some(vec!["POST".into()]), ..route("billing") },
+            OpenRoute { is_public: true, ..route("open") },
+            OpenRoute { is_off: true, ..route("reports") },
+            route("search"),
+        ]);
+        assert_eq!(access.example_path(None), "/search");
+        assert_eq!(access.example_path(Some(&["archive".into(), "billing".into()])), "/archive");
+        assert_eq!(access.example_path(Some(&["billing".into()])), "/billing");
+        assert_eq!(access.example_path(Some(&[])), "/open");
+        assert_eq!(of(Vec::new()).example_path(None), "/");
+    }
 }

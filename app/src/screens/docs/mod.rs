@@ -27,7 +27,7 @@ pub fn Docs() -> impl IntoView {
 #[component]
 fn Page(manual: Manual) -> impl IntoView {
     let Manual { access, gateway } = manual;
-    let (path, key) = (access.example_path().to_owned(), access.key_start());
+    let (path, key) = (access.example_path(None).to_owned(), access.key_start());
     let whole = match access.keys.is_empty() {
         true => view! { <>"You have no key yet: "<a href="/portal/keys">"create one"</a>"."</> }.into_any(),
         false => view! { <>"The examples show how your newest key begins; put the whole of it there."</> }

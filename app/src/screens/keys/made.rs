@@ -21,16 +21,8 @@ pub async fn made(site: &Site, partner: i64, made: MadeKey, former: Option<i64>)
             .and_then(|key| key.revoked_at),
         None => None,
     };
-    // The address that this key may call.
-    let opens = |route: &&crate::access::OpenRoute| {
-        made.key.routes.as_ref().is_none_or(|routes| routes.contains(&route.name))
-    };
-    let path = access
-        .routes
-        .iter()
-        .filter(|route| !route.is_public)
-        .find(opens)
-        .map_or_else(|| access.example_path().to_owned(), |route| route.path.clone());
+    // One that this key may call.
+    let path = access.example_path(made.key.routes.as_deref()).to_owned();
     Ok(Made {
         key: made.key,
         text: made.text,

@@ -70,7 +70,7 @@ fn Empty(access: crate::access::Access, gateway: String, waits: bool) -> impl In
         }
         .into_any(),
     };
-    let command = curl(&gateway, access.example_path(), &access.key_start());
+    let command = curl(&gateway, access.example_path(None), &access.key_start());
     view! {
         <div class="empty">
             {lead}

@@ -151,7 +151,7 @@ async fn the_example_for_a_partner_is_a_route_that_answers() {
     let catalog = catalog(&portal.db).await;
     let example = async || access(&portal.db, catalog.partners[0]).await.unwrap().unwrap();
     let first = example().await.routes[0].name.clone();
-    assert_eq!(example().await.example().map(|route| &route.name), Some(&first), "nothing is known yet");
+    assert_eq!(example().await.example_path(None), format!("/{first}"), "nothing is known yet");
     let second = example().await.routes[1].name.clone();
     let id: i64 = sqlx::query_scalar("select id from route where name = $1")
         .bind(&second)
@@ -160,5 +160,11 @@ async fn the_example_for_a_partner_is_a_route_that_answers() {
         .unwrap();
     let answered = Record { route: id, ..of(&catalog, 0, Stage::Proxy, Outcome::Forwarded) };
     write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::hours(2), vec![answered])]).await;
-    assert_eq!(example().await.example().map(|route| &route.name), Some(&second));
+    assert_eq!(example().await.example_path(None), format!("/{second}"));
+    sqlx::query("insert into breaker (upstream_id, state, opened_at) values ($1, 'open', now())")
+        .bind(catalog.upstream)
+        .execute(&portal.db)
+        .await
+        .unwrap();
+    assert_eq!(example().await.example_path(None), format!("/{first}"), "the door of both is shut");
 }
