@@ -76,7 +76,7 @@ impl Outcome {
             ),
             Outcome::QuotaEarlyRetry => (
                 "The same key came back before the Retry-After of its last refusal was over.",
-                "Sleep for the whole Retry-After before you try again. A tight retry loop gets refusals and nothing else.",
+                "Sleep for the whole Retry-After before you try again: a tight retry loop gets refusals and nothing else. Several programs that share the key and each wait need a larger plan.",
             ),
             Outcome::QuotaUnavailable => {
                 ("Your bucket could not be read; nothing was taken from it.", OUR_FAULT)

@@ -89,7 +89,8 @@ impl<S> KeyStage<S> {
                 return Err(refuse(Outcome::KeyMissing, detail));
             }
             carrier::Presented::Twice => {
-                return Err(refuse(Outcome::KeyMalformed, "`X-Api-Key` must stand once and be plain text"));
+                let detail = "`X-Api-Key` must stand once and be plain text: the whole key, not its start and an ellipsis";
+                return Err(refuse(Outcome::KeyMalformed, detail));
             }
             carrier::Presented::Key(text) => text,
         };
