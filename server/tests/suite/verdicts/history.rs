@@ -12,7 +12,8 @@ impl Scene {
     /// Eighty refusals in a minute, 750 ms apart: of one request, asked to wait so long, and made by these programs in turn.
     async fn refused(&self, asked_ms: i64, programs: usize) -> Vec<String> {
         let early = self.record("acme", "billing", Stage::Quota, Outcome::QuotaEarlyRetry).await;
-        let early = Record { retry_asked_ms: Some(asked_ms), retry_waited_ms: Some(750), ..early };
+        let (retry_asked_ms, retry_waited_ms) = (Some(asked_ms), Some(750));
+        let early = Record { retry_asked_ms, retry_waited_ms, same_again: true, ..early };
         let of = |n| Record { user_agent: format!("program/{}", n % programs), ..early.clone() };
         self.write_past(6, (0..80).map(of).collect()).await;
         self.said(80).await
@@ -33,7 +34,8 @@ async fn a_loop_that_has_ended_is_told_in_the_past() {
 async fn callers_that_share_a_request_and_come_back_when_they_were_asked_to_are_no_retry_loop() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
     let early = scene.record("acme", "billing", Stage::Quota, Outcome::QuotaEarlyRetry).await;
-    let early = Record { retry_asked_ms: Some(5_000), retry_waited_ms: Some(750), ..early };
+    let (retry_asked_ms, retry_waited_ms) = (Some(5_000), Some(750));
+    let early = Record { retry_asked_ms, retry_waited_ms, same_again: true, ..early };
     let stranger = Record {
         partner: 0,
         key: 0,
