@@ -79,7 +79,9 @@ fn route(upstreams: Vec<String>) -> impl Strategy<Value = Route> {
     let flags = any::<(bool, bool, bool, bool, bool)>();
     let limit = prop_oneof![Just(Some(1 << 20)), Just(None), (0..=i64::MAX).prop_map(Some)];
     let ttl = prop_oneof![Just(0), 0i64..31_536_000_000];
-    let path = prop_oneof![3 => "(/[a-zA-Z0-9_~'{}*:@%=+,;-]{1,4}){1,3}", 1 => Just("/".to_owned())];
+    let is_plain = |path: &String| !path.split('/').any(|segment| segment.eq_ignore_ascii_case("%2e"));
+    let segments = "(/[a-zA-Z0-9_~'{}*:@%=+,;-]{1,4}){1,3}".prop_filter("a dot segment", is_plain);
+    let path = prop_oneof![3 => segments, 1 => Just("/".to_owned())];
     (path, select(upstreams), option::of(methods.prop_map(texts)), cors.prop_map(texts), flags, limit, ttl)
         .prop_map(
             |(
