@@ -21,8 +21,6 @@ if ! (exec 3<>"/dev/tcp/${listen%:*}/${listen##*:}") 2>/dev/null; then
     kill -0 "$serve" 2>/dev/null || { tail -n 3 target/demo-serve.log >&2; exit 1; }
     sleep 0.2
   done
-  # The line with the link for the first operator may come a moment later.
-  sleep 1
   cat "$said"
   echo "toll: its log is target/demo-serve.log"
 fi

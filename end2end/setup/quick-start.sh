@@ -16,11 +16,7 @@ target/release/toll serve >"$SCRATCH/serve.log" 2>&1 &
 server=$!
 finish() { kill "$server" 2>/dev/null && wait "$server" || true; rm -rf "$SCRATCH"; }
 trap finish EXIT
-for _ in $(seq 300); do
-  curl -sf "http://$TOLL_LISTEN/healthz" >/dev/null && break
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.1
-done
+until grep -q '^Toll serves' "$SCRATCH/serve.log" || ! kill -0 "$server" 2>/dev/null; do sleep 0.1; done
 for line in 'Toll serves http://' 'Nobody has an account yet.' '/invite/'; do
   grep -q "$line" "$SCRATCH/serve.log" || { echo "quick start: toll serve did not print $line" >&2; cat "$SCRATCH/serve.log" >&2; exit 1; }
 done

@@ -41,6 +41,10 @@ const ENOUGH_FILES: u64 = 1024;
 const AT_ONCE: u8 = 130;
 /// A database that starts at the same time as Toll is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The first operator's link is waited for this long.
+const LINK: Duration = Duration::from_secs(5);
+const FIRST_OPERATOR: &str =
+    "Nobody has an account yet. This link makes the first operator, once, within 72 hours:";
 /// The portal, the shipper and other work behind the gateway share them.
 const CONNECTIONS: u32 = 32;
 
@@ -137,26 +141,30 @@ async fn node(
         tracing::info!("metrics and health on http://{}", bound.address);
         tokio::spawn(admin::serve(bound, node.probe()));
     }
-    say(&format!("Toll serves {}", config.url_of(node.address)));
-    match first_ops_link(&db, &config.public_url()).await {
-        Ok(Some(link)) => {
-            say("Nobody has an account yet. This link makes the first operator, once, within 72 hours:");
-            say(&link);
-        }
-        Ok(None) => {}
+    // In one piece: who waits for the first line has the link too.
+    let serves = format!("Toll serves {}", config.url_of(node.address));
+    match timeout(LINK, first_ops_link(&db, &config.public_url()))
+        .await
+        .unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    {
+        Ok(Some(link)) => say(&format!("{serves}\n{FIRST_OPERATOR}\n{link}")),
+        Ok(None) => say(&serves),
         // The gateway serves by now, and goes on.
-        Err(error) => tracing::warn!(
-            %error,
-            "whether anybody has an account is not known; `toll users invite --role ops` makes one"
-        ),
+        Err(error) => {
+            say(&serves);
+            tracing::warn!(
+                %error,
+                "whether anybody has an account is not known; `toll users invite --role ops` makes one"
+            );
+        }
     }
     ending.await;
     node.stop().await
 }
 
-/// On standard output, whatever the log looks like; nobody has to be there to read it.
-fn say(line: &str) {
-    let _unread = writeln!(std::io::stdout(), "{line}");
+/// On standard output and at once, whatever the log looks like; nobody has to be there to read it.
+fn say(text: &str) {
+    let _unread = std::io::stdout().write_all(format!("{text}\n").as_bytes());
 }
 
 async fn overdue(ending: watch::Receiver<Ending>) {

@@ -1,5 +1,8 @@
 //! People: invitations, sign-in, sessions.
 
+use std::io::Read;
+use std::process::Stdio;
+
 use app::changes::By;
 use app::people::{
     AcceptError, InviteAs, InviteError, SignInError, accept, find_invitation, first_ops_link, invite,
@@ -7,9 +10,11 @@ use app::people::{
 };
 use app::session::{Role, store};
 use futures::future::join_all;
+use rustix::process::{Pid, Signal, kill_process};
 use sqlx::PgPool;
 
 use crate::support::database::TestDatabase;
+use crate::support::toll::Home;
 
 const PASSWORD: &str = "nine lives are enough";
 
@@ -35,6 +40,21 @@ pub async fn partner(db: &PgPool, slug: &str) -> i64 {
 
 fn token_of(link: &str) -> &str {
     link.rsplit('/').next().unwrap()
+}
+
+#[tokio::test]
+async fn who_reads_the_first_line_of_toll_serve_has_the_first_operators_link_with_it() {
+    let db = TestDatabase::new().await;
+    let home = Home::empty();
+    let mut serve = home.command(&["serve"]);
+    let mut toll = serve.env("DATABASE_URL", &db.url).stdout(Stdio::piped()).spawn().unwrap();
+    // One read: what was written in one piece comes in one.
+    let mut said = [0; 4096];
+    let length = toll.stdout.take().unwrap().read(&mut said).unwrap();
+    kill_process(Pid::from_child(&toll), Signal::TERM).unwrap();
+    toll.wait().unwrap();
+    let said = std::str::from_utf8(&said[..length]).unwrap();
+    assert!(said.starts_with("Toll serves") && said.contains("/invite/"), "{said}");
 }
 
 #[tokio::test]
