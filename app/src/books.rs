@@ -1,13 +1,13 @@
 //! Reading the books: the funnel, from as few rollup rows as tile the window.
 
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row, Transaction};
+use sqlx::{PgConnection, PgPool, Postgres, Row, Transaction};
 use time::OffsetDateTime;
 
 use crate::domain::funnel::{Counts, Door, Funnel, Line};
 use crate::domain::histogram::Histogram;
 use crate::domain::stage::Stage;
-use crate::domain::window::{Grain, Window};
+use crate::domain::window::Window;
 
 pub mod audit;
 mod bucket;
@@ -15,12 +15,14 @@ mod by_partner;
 mod by_route;
 mod recount;
 mod routes;
+mod tiles;
 mod upstreams;
 
 pub use bucket::quota_now;
 pub use by_partner::{PartnerEnds, ends_of, most_refused};
 pub use by_route::by_route;
 pub use routes::routes;
+pub(crate) use tiles::Tiles;
 pub use upstreams::{UpstreamHealth, upstreams};
 
 /// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
@@ -68,14 +70,15 @@ pub(crate) async fn snapshot_with_log(db: &PgPool) -> sqlx::Result<Transaction<'
 /// Operators' totals know no partner; that keeps them flat however many keys there are.
 async fn lines(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Vec<PgRow>> {
     let (family, whose) = match of.partner {
-        Some(_) => ("rollup", "partner_id = $1 and"),
-        None => ("total", "$1::bigint is null and"),
+        Some(_) => ("rollup", "partner_id = $2 and"),
+        None => ("total", "$2::bigint is null and"),
     };
-    let pieces = union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
         format!(
             "select stage, outcome, reached, status_class, requests, upstream_calls, metered_locally,
                  b0, b1, b2, b3, b4, b5, b6, b7, b8
-             from {family}_{} where {whose} ($2::bigint is null or route_id = $2)",
+             from {family}_{} where {whose} ($3::bigint is null or route_id = $3)",
             grain.name()
         )
     });
@@ -83,7 +86,7 @@ async fn lines(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Resu
         "select stage, outcome, reached, status_class, {} from ({pieces}) as piece group by 1, 2, 3, 4",
         sums(&MEASURES)
     );
-    sqlx::query(AssertSqlSafe(select)).bind(of.partner).bind(of.route).fetch_all(db).await
+    tiles.query(select).bind(of.partner).bind(of.route).fetch_all(db).await
 }
 
 /// What is summed for a funnel.
@@ -124,14 +127,16 @@ fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {
 }
 
 async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {
-    let pieces =
-        union(window, |grain| format!("select node_id, arrived, open from door_{} where true", grain.name()));
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
+        format!("select node_id, arrived, open from door_{} where true", grain.name())
+    });
     let select = format!(
         "select coalesce(sum(arrived), 0)::bigint as arrived,
-             coalesce(sum(open) filter (where heartbeat_at > now() - make_interval(secs => $1)), 0)::bigint as open
+             coalesce(sum(open) filter (where heartbeat_at > now() - make_interval(secs => $2)), 0)::bigint as open
          from ({pieces}) as piece join node on node.id = piece.node_id"
     );
-    let row = sqlx::query(AssertSqlSafe(select)).bind(LIVES).fetch_one(db).await?;
+    let row = tiles.query(select).bind(LIVES).fetch_one(db).await?;
     let (arrived, open): (i64, i64) = (row.try_get("arrived")?, row.try_get("open")?);
     Ok(Door { arrived: arrived as u64, in_flight: open as u64 })
 }
@@ -139,17 +144,4 @@ async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {
 /// From when on the `log`, or rollups of a `minute` or `hour`, are whole; nothing if none was dropped yet.
 pub async fn kept_since(db: &PgPool, what: &str) -> sqlx::Result<Option<OffsetDateTime>> {
     sqlx::query_scalar("select since from ledger_kept where what = $1").bind(what).fetch_optional(db).await
-}
-
-/// The pieces that tile the window, as one query; `select` ends in a condition.
-pub(crate) fn union(window: Window, select: impl Fn(Grain) -> String) -> String {
-    union_up_to(window, Grain::Day, select)
-}
-
-/// With no piece coarser than a grain, for who wants to see steps of it.
-pub(crate) fn union_up_to(window: Window, coarsest: Grain, select: impl Fn(Grain) -> String) -> String {
-    let pieces = window.pieces_up_to(coarsest).into_iter().map(|(grain, piece)| {
-        format!("{} and at >= '{}' and at < '{}'", select(grain), piece.from, piece.to)
-    });
-    pieces.collect::<Vec<_>>().join("\nunion all\n")
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, PgPool};
 
-use crate::books;
+use crate::books::Tiles;
 use crate::domain::cache_miss::CacheMiss;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
@@ -81,7 +81,8 @@ struct Row {
 
 /// Routes that cache, or whose cache was asked in the window; those with most requests first.
 pub async fn cache_use(db: &PgPool, window: Window) -> sqlx::Result<Vec<CacheUse>> {
-    let pieces = books::union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
         format!(
             "select route_id, stage, outcome, reached, cache_miss, requests, upstream_calls, us_proxy
              from total_{} where stage >= {}",
@@ -97,7 +98,7 @@ pub async fn cache_use(db: &PgPool, window: Window) -> sqlx::Result<Vec<CacheUse
          group by route.id, stage, outcome, reached, cache_miss order by route.name"
     );
     type Sums = (String, bool, Option<Stage>, Option<Outcome>, Option<bool>, Option<i16>, i64, i64, i64);
-    let rows: Vec<Sums> = sqlx::query_as(AssertSqlSafe(select)).fetch_all(db).await?;
+    let rows: Vec<Sums> = sqlx::query_as(AssertSqlSafe(select)).bind(tiles.times()).fetch_all(db).await?;
     let mut routes: Vec<CacheUse> = Vec::new();
     for (route, is_cached, stage, outcome, reached, miss, requests, upstream_calls, us_proxy) in rows {
         if routes.last().is_none_or(|last| last.route != route) {

@@ -11,10 +11,10 @@ mod purges;
 mod slots;
 mod totals;
 
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+use sqlx::{PgConnection, PgPool, Row};
 use time::OffsetDateTime;
 
-use crate::books::{self, union};
+use crate::books::{self, Tiles};
 use crate::domain::verdict::evidence::RouteEvidence;
 use crate::domain::verdict::{self, Evidence, Who};
 use crate::domain::window::{Grain, Window};
@@ -30,10 +30,6 @@ struct Route {
 /// Evidence of a window for operators, or for one partner. One snapshot of the books; nothing is written.
 pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidence> {
     let mut tx = books::snapshot_with_log(db).await?;
-    // To compile these queries, or to start helpers for them, takes longer than to run them.
-    sqlx::raw_sql("set local jit = off; set local max_parallel_workers_per_gather = 0")
-        .execute(&mut *tx)
-        .await?;
     let now: OffsetDateTime = sqlx::query_scalar("select now()").fetch_one(&mut *tx).await?;
     let mut evidence = Evidence::new(who, window, now);
     let mut routes = routes(&mut tx).await?;
@@ -90,17 +86,12 @@ fn before(window: Window) -> Window {
 }
 
 /// Rows of a family of rollups that tile a window; `columns` and a condition on them.
-fn rows(family: &str, window: Window, columns: &str, condition: &str) -> String {
-    union(window, |grain| select(family, grain, columns, condition))
+fn rows(tiles: &mut Tiles, family: &str, window: Window, columns: &str, condition: &str) -> String {
+    tiles.union(window, |grain| select(family, grain, columns, condition))
 }
 
 fn select(family: &str, grain: Grain, columns: &str, condition: &str) -> String {
     format!("select {columns} from {family}_{} where {condition}", grain.name())
-}
-
-/// A query that is made of constants and of a window's times only.
-fn query<'a>(sql: String) -> sqlx::query::Query<'a, sqlx::Postgres, sqlx::postgres::PgArguments> {
-    sqlx::query(AssertSqlSafe(sql))
 }
 
 fn number(row: &sqlx::postgres::PgRow, column: &str) -> sqlx::Result<u64> {

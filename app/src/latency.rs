@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgPool, Row};
+use sqlx::{PgPool, Row};
 use time::OffsetDateTime;
 
-use crate::books;
+use crate::books::{self, Tiles};
 use crate::domain::histogram::Histogram;
 use crate::domain::over_time::{OverTime, step_for};
 use crate::domain::stage::Stage;
@@ -54,7 +54,8 @@ impl Times {
 
 /// By route, busiest upstream first; requests without a route have no name.
 pub async fn by_route(db: &PgPool, window: Window) -> sqlx::Result<Vec<(String, Times)>> {
-    let pieces = books::union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
         format!("select route_id, stage, requests, {COLUMNS} from total_{} where true", grain.name())
     });
     let sums = COLUMNS.split(", ").map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>();
@@ -65,7 +66,7 @@ pub async fn by_route(db: &PgPool, window: Window) -> sqlx::Result<Vec<(String, 
         sums.join(", ")
     );
     let mut routes: BTreeMap<String, Times> = BTreeMap::new();
-    for row in sqlx::query(AssertSqlSafe(select)).fetch_all(db).await? {
+    for row in tiles.query(select).fetch_all(db).await? {
         let mut micros = [0; 6];
         for (sum, stage) in micros.iter_mut().zip(Stage::ALL) {
             *sum = number(&row, &format!("us_{}", stage.name()))?;
@@ -85,20 +86,21 @@ pub async fn over_time(
     route: Option<&str>,
 ) -> sqlx::Result<(OverTime, Vec<Histogram>)> {
     let steps = OverTime::new(window, step_for(window, books::MINUTES_OF_ALL));
-    let pieces = books::union_up_to(window, Grain::within(steps.step), |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union_up_to(window, Grain::within(steps.step), |grain| {
         format!(
             "select at, {BUCKETS} from total_{}
-             where ($1::text is null or route_id in (select id from route where name = $1)) and reached",
+             where ($2::text is null or route_id in (select id from route where name = $2)) and reached",
             grain.name()
         )
     });
     let sums = BUCKETS.split(", ").map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>();
     let select = format!(
-        "select date_bin(make_interval(secs => $2), at, timestamptz 'epoch') as step, {} from ({pieces}) as piece group by 1",
+        "select date_bin(make_interval(secs => $3), at, timestamptz 'epoch') as step, {} from ({pieces}) as piece group by 1",
         sums.join(", ")
     );
     let mut histograms = vec![Histogram::default(); steps.points.len()];
-    let rows = sqlx::query(AssertSqlSafe(select)).bind(route).bind(steps.step as f64).fetch_all(db).await?;
+    let rows = tiles.query(select).bind(route).bind(steps.step as f64).fetch_all(db).await?;
     for row in rows {
         let at: OffsetDateTime = row.try_get("step")?;
         if let Some(found) = steps.point_of(at).and_then(|point| histograms.get_mut(point)) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::{AssertSqlSafe, PgPool};
 use time::{Duration, OffsetDateTime};
 
-use crate::books::{self, Filter};
+use crate::books::{self, Filter, Tiles};
 use crate::domain::over_time::{OverTime, step_for};
 use crate::domain::span::Span;
 use crate::domain::stage::Stage;
@@ -49,14 +49,15 @@ pub async fn by_upstream(db: &PgPool, window: Window) -> sqlx::Result<Several> {
 /// `group` is what is kept apart, as an expression on the columns of a total.
 async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Result<Several> {
     let (family, whose, minutes) = match of.partner {
-        Some(_) => ("rollup", "partner_id = $1", MINUTES_OF_ONE),
-        None => ("total", "$1::bigint is null", books::MINUTES_OF_ALL),
+        Some(_) => ("rollup", "partner_id = $2", MINUTES_OF_ONE),
+        None => ("total", "$2::bigint is null", books::MINUTES_OF_ALL),
     };
     let step = step_for(window, minutes);
-    let pieces = books::union_up_to(window, Grain::within(step), |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union_up_to(window, Grain::within(step), |grain| {
         format!(
             "select at, stage, route_id, requests from {family}_{}
-             where {whose} and ($2::bigint is null or route_id = $2)",
+             where {whose} and ($3::bigint is null or route_id = $3)",
             grain.name()
         )
     });
@@ -64,11 +65,12 @@ async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Re
     let select = format!(
         "select step, stage, {group} as id, sum(requests)::bigint
          from (
-             select date_bin(make_interval(secs => $3), at, timestamptz 'epoch') as step, stage, route_id, sum(requests) as requests
+             select date_bin(make_interval(secs => $4), at, timestamptz 'epoch') as step, stage, route_id, sum(requests) as requests
              from ({pieces}) as piece group by 1, 2, 3
          ) as summed group by 1, 2, 3"
     );
     let rows: Vec<(OffsetDateTime, Stage, i64, i64)> = sqlx::query_as(AssertSqlSafe(select))
+        .bind(tiles.times())
         .bind(of.partner)
         .bind(of.route)
         .bind(step as f64)

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{AssertSqlSafe, PgPool, Row};
+use sqlx::{PgPool, Row};
 
-use super::{MEASURES, add, sums, union};
+use super::{MEASURES, Tiles, add, sums};
 use crate::domain::funnel::{Counts, Funnel};
 use crate::domain::window::Window;
 
 /// Each route that the partner called, by name, busiest first. What named no route never had a key read, so it is nobody's.
 pub async fn by_route(db: &PgPool, window: Window, partner: i64) -> sqlx::Result<Vec<(String, Funnel)>> {
-    let pieces = union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
         format!(
-            "select route_id, stage, outcome, reached, status_class, {} from rollup_{} where partner_id = $1",
+            "select route_id, stage, outcome, reached, status_class, {} from rollup_{} where partner_id = $2",
             MEASURES.join(", "),
             grain.name()
         )
@@ -24,7 +25,7 @@ pub async fn by_route(db: &PgPool, window: Window, partner: i64) -> sqlx::Result
         sums(&MEASURES)
     );
     let mut routes = BTreeMap::<String, Counts>::new();
-    for row in sqlx::query(AssertSqlSafe(select)).bind(partner).fetch_all(db).await? {
+    for row in tiles.query(select).bind(partner).fetch_all(db).await? {
         add(routes.entry(row.try_get("route")?).or_default(), &row)?;
     }
     let mut funnels: Vec<_> =

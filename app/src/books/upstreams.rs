@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, PgPool};
 use time::OffsetDateTime;
 
-use super::union;
+use super::Tiles;
 use crate::domain::window::Window;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::FromRow)]
@@ -28,7 +28,8 @@ pub struct UpstreamHealth {
 
 /// Every upstream of the catalog by name.
 pub async fn upstreams(db: &PgPool, window: Window) -> sqlx::Result<Vec<UpstreamHealth>> {
-    let pieces = union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
         format!(
             "select route_id, stage, reached, status_class, requests from total_{} where stage >= 5",
             grain.name()
@@ -58,5 +59,5 @@ pub async fn upstreams(db: &PgPool, window: Window) -> sqlx::Result<Vec<Upstream
          where retired_at is null
          order by name"
     );
-    sqlx::query_as(AssertSqlSafe(select)).fetch_all(db).await
+    sqlx::query_as(AssertSqlSafe(select)).bind(tiles.times()).fetch_all(db).await
 }

@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use time::{Duration, OffsetDateTime};
 
 use super::outages::Outage;
-use crate::books;
+use crate::books::Tiles;
 use crate::domain::outcome::Outcome;
 use crate::domain::window::{Grain, Window};
 
@@ -37,8 +37,9 @@ pub async fn held_back(
     if told.is_empty() {
         return Ok(told);
     }
+    let mut tiles = Tiles::default();
     let pieces = told.iter().enumerate().map(|(n, held)| {
-        books::union(held.counted, |grain: Grain| {
+        tiles.union(held.counted, |grain: Grain| {
             format!(
                 "select {n} as n, r.partner_id, r.requests from rollup_{} as r
                  join route on route.id = r.route_id and route.upstream_id = {}
@@ -56,7 +57,8 @@ pub async fn held_back(
          from ({pieces}) as piece left join partner on partner.id = piece.partner_id
          group by n, 2 order by held desc, 2"
     );
-    let rows: Vec<(i32, String, i64)> = sqlx::query_as(AssertSqlSafe(select)).fetch_all(db).await?;
+    let rows: Vec<(i32, String, i64)> =
+        sqlx::query_as(AssertSqlSafe(select)).bind(tiles.times()).fetch_all(db).await?;
     for (n, slug, requests) in rows {
         let held = &mut told[n as usize];
         held.requests += requests as u64;
@@ -92,9 +94,10 @@ fn together(outages: &[Outage], now: OffsetDateTime) -> Vec<Held> {
 
 /// Upstreams whose shut door held back a partner's requests in a window, each with the name of a route of it.
 pub(super) async fn routes_of(db: &PgPool, window: Window, partner: i64) -> sqlx::Result<Vec<(i64, String)>> {
-    let pieces = books::union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
         format!(
-            "select route_id from rollup_{} where partner_id = $1 and outcome in ({}, {})",
+            "select route_id from rollup_{} where partner_id = $2 and outcome in ({}, {})",
             grain.name(),
             Outcome::BreakerOpen.code(),
             Outcome::BreakerProbing.code()
@@ -105,7 +108,7 @@ pub(super) async fn routes_of(db: &PgPool, window: Window, partner: i64) -> sqlx
          from (select distinct route_id from ({pieces}) as piece) as held join route on route.id = held.route_id
          group by 1 order by 2"
     );
-    sqlx::query_as(AssertSqlSafe(select)).bind(partner).fetch_all(db).await
+    sqlx::query_as(AssertSqlSafe(select)).bind(tiles.times()).bind(partner).fetch_all(db).await
 }
 
 #[cfg(test)]

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use sqlx::{PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
-use super::{number, query, rows};
+use super::{number, rows, select};
+use crate::books::Tiles;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 use crate::domain::verdict::Who;
 use crate::domain::verdict::evidence::{EndedKey, Ending};
-use crate::domain::window::Window;
+use crate::domain::window::{Grain, Window};
 
 /// Keys that are read: those with the most calls.
 const KEYS: i64 = 5;
@@ -19,8 +20,8 @@ const STILL: Duration = Duration::minutes(10);
 
 pub async fn read(db: &mut PgConnection, window: Window, who: Who) -> sqlx::Result<Vec<EndedKey>> {
     let (partner, whose) = match who {
-        Who::Ops => (None, "$1::bigint is null"),
-        Who::Partner(partner) => (Some(partner), "partner_id = $1"),
+        Who::Ops => (None, "$2::bigint is null"),
+        Who::Partner(partner) => (Some(partner), "partner_id = $2"),
     };
     let refused = format!(
         "stage = {} and outcome in ({}, {}) and {whose}",
@@ -28,19 +29,21 @@ pub async fn read(db: &mut PgConnection, window: Window, who: Who) -> sqlx::Resu
         Outcome::KeyRevoked.code(),
         Outcome::KeyExpired.code()
     );
-    let rows_of_window = rows("rollup", window, "key_id, requests", &refused);
-    let found = query(format!(
-        "with used as (
+    let mut tiles = Tiles::default();
+    let rows_of_window = rows(&mut tiles, "rollup", window, "key_id, requests", &refused);
+    let found = tiles
+        .query(format!(
+            "with used as (
              select key_id, sum(requests)::bigint as calls from ({rows_of_window}) as piece
              group by key_id order by calls desc, key_id limit {KEYS}
          )
          select key_id, calls, slug, expires_at, revoked_at
          from used join api_key on api_key.id = key_id join partner on partner.id = api_key.partner_id
          order by calls desc, key_id"
-    ))
-    .bind(partner)
-    .fetch_all(&mut *db)
-    .await?;
+        ))
+        .bind(partner)
+        .fetch_all(&mut *db)
+        .await?;
     let mut keys = Vec::new();
     for row in found {
         let (revoked_at, expires_at): (Option<OffsetDateTime>, Option<OffsetDateTime>) =
@@ -64,12 +67,15 @@ pub async fn read(db: &mut PgConnection, window: Window, who: Who) -> sqlx::Resu
     let last_hour = Window { from: window.from.max(window.to - Duration::HOUR), to: window.to };
     let ids: Vec<i64> = keys.iter().map(|key| key.id).collect();
     let mut minutes: BTreeMap<(i64, i64), u64> = BTreeMap::new();
-    let rows_by_minute = format!(
-        "select key_id, at, sum(requests)::bigint as calls from rollup_minute
-         where {refused} and key_id = any($2) and at >= $3 and at < $4 group by key_id, at"
-    );
-    let by_minute = query(rows_by_minute).bind(partner).bind(ids).bind(last_hour.from).bind(last_hour.to);
-    for row in by_minute.fetch_all(db).await? {
+    let mut tiles = Tiles::default();
+    let of_keys = format!("{refused} and key_id = any($3)");
+    let by_minute = tiles.union_of([(Grain::Minute, last_hour)], |grain| {
+        select("rollup", grain, "key_id, at, requests", &of_keys)
+    });
+    let by_minute = tiles.query(format!(
+        "select key_id, at, sum(requests)::bigint as calls from ({by_minute}) as piece group by key_id, at"
+    ));
+    for row in by_minute.bind(partner).bind(ids).fetch_all(db).await? {
         let at: OffsetDateTime = row.try_get("at")?;
         minutes.insert((row.try_get("key_id")?, at.unix_timestamp() / 60), number(&row, "calls")?);
     }

@@ -4,7 +4,8 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use time::OffsetDateTime;
 
-use super::{Route, number, query, rows};
+use super::{Route, number, rows};
+use crate::books::Tiles;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 use crate::domain::verdict::evidence::{Outage, UpstreamEvidence};
@@ -102,22 +103,24 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
 async fn felt(db: &mut PgConnection, evidence: &Evidence, routes: Vec<i64>) -> sqlx::Result<(u64, u64)> {
     let (open, probing) = (Outcome::BreakerOpen.code(), Outcome::BreakerProbing.code());
     let (partner, whose) = match evidence.who {
-        Who::Ops => (None, "$2::bigint is null"),
-        Who::Partner(partner) => (Some(partner), "partner_id = $2"),
+        Who::Ops => (None, "$3::bigint is null"),
+        Who::Partner(partner) => (Some(partner), "partner_id = $3"),
     };
     let condition = format!(
-        "stage = {} and outcome in ({open}, {probing}) and route_id = any($1) and {whose}",
+        "stage = {} and outcome in ({open}, {probing}) and route_id = any($2) and {whose}",
         Stage::Breaker.code()
     );
-    let rows = rows("rollup", evidence.window, "partner_id, requests", &condition);
-    let row = query(format!(
-        "select coalesce(sum(requests), 0)::bigint as held,
+    let mut tiles = Tiles::default();
+    let rows = rows(&mut tiles, "rollup", evidence.window, "partner_id, requests", &condition);
+    let row = tiles
+        .query(format!(
+            "select coalesce(sum(requests), 0)::bigint as held,
              count(distinct partner_id) filter (where partner_id <> 0) as partners
          from ({rows}) as piece"
-    ))
-    .bind(routes)
-    .bind(partner)
-    .fetch_one(db)
-    .await?;
+        ))
+        .bind(routes)
+        .bind(partner)
+        .fetch_one(db)
+        .await?;
     Ok((number(&row, "held")?, number(&row, "partners")?))
 }

@@ -1,10 +1,13 @@
 //! By partner: who came back too early, and whose traffic grew. Read only where the totals give reason to.
 
-use sqlx::{PgConnection, Row};
-use time::Duration;
+use std::collections::BTreeMap;
 
-use super::{before, habit, number, query, rows, select};
-use crate::books::union;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use time::{Duration, OffsetDateTime};
+
+use super::{before, habit, number, rows, select};
+use crate::books::Tiles;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
@@ -29,30 +32,31 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Resul
 
 async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Suspect>> {
     let early = Outcome::QuotaEarlyRetry.code();
-    let side = |window, is_now| {
-        union(window, |grain| {
+    let mut tiles = Tiles::default();
+    let mut side = |window, is_now| {
+        tiles.union(window, |grain| {
             let until = format!("at + interval '1 {}' as until", grain.name());
             let columns = format!("partner_id, requests, {is_now} as is_now, {until}");
             select("ends", grain, &columns, &format!("outcome = {early}"))
         })
     };
     let pieces = format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false));
-    let found = query(format!(
-        "with summed as ({})
+    let summed = compared(", max(until) filter (where is_now) as until", &pieces);
+    let found = tiles.query(format!(
+        "with summed as ({summed})
          select partner_id, slug, now, before, until from summed join partner on partner.id = partner_id
          where now > 0
          order by now desc, partner_id limit {SUSPECTS}",
-        compared(", max(until) filter (where is_now) as until", &pieces),
-    ))
-    .fetch_all(&mut *db)
-    .await?;
+    ));
+    let found = found.fetch_all(&mut *db).await?;
+    let ids = found.iter().map(|row| row.try_get("partner_id")).collect::<sqlx::Result<Vec<i64>>>()?;
+    let circumstances = circumstances(db, window, &ids).await?;
     let mut suspects = Vec::new();
-    for row in found {
-        let id = row.try_get("partner_id")?;
-        let (spent, passed, faults) = circumstances(db, window, id).await?;
+    for (row, id) in found.iter().zip(ids) {
+        let (spent, passed, faults) = circumstances.get(&id).copied().unwrap_or_default();
         suspects.push(Suspect {
             slug: row.try_get("slug")?,
-            early: Compared { now: number(&row, "now")?, before: number(&row, "before")? },
+            early: Compared { now: number(row, "now")?, before: number(row, "before")? },
             until: row.try_get("until")?,
             spent,
             passed,
@@ -63,44 +67,53 @@ async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Sus
     Ok(suspects)
 }
 
-/// A partner's first attempts that were refused, what passed quota, and what an upstream made fail of that.
-async fn circumstances(db: &mut PgConnection, window: Window, partner: i64) -> sqlx::Result<(u64, u64, u64)> {
+/// By partner: first attempts that were refused, what passed quota, and what an upstream made fail of that.
+async fn circumstances(
+    db: &mut PgConnection,
+    window: Window,
+    partners: &[i64],
+) -> sqlx::Result<BTreeMap<i64, (u64, u64, u64)>> {
     let quota = Stage::Quota.code();
-    let columns = "stage, outcome, reached, status_class, requests";
-    let rows = rows("rollup", window, columns, &format!("partner_id = $1 and stage >= {quota}"));
+    let columns = "partner_id, stage, outcome, reached, status_class, requests";
+    let mut tiles = Tiles::default();
+    let passed_key = format!("partner_id = any($2) and stage >= {quota}");
+    let rows = rows(&mut tiles, "rollup", window, columns, &passed_key);
     let faults = [Outcome::UpstreamTimeout, Outcome::UpstreamBroken, Outcome::UpstreamUnreachable];
     let faults: Vec<String> = faults.iter().map(|outcome| outcome.code().to_string()).collect();
-    let row = query(format!(
-        "select coalesce(sum(requests) filter (where outcome = {}), 0)::bigint as spent,
+    let found = tiles.query(format!(
+        "select partner_id, coalesce(sum(requests) filter (where outcome = {}), 0)::bigint as spent,
              coalesce(sum(requests) filter (where stage > {quota}), 0)::bigint as passed,
              coalesce(sum(requests) filter (
                  where reached and status_class = 5 or outcome in ({}) or stage = {}
              ), 0)::bigint as faults
-         from ({rows}) as piece",
+         from ({rows}) as piece group by partner_id",
         Outcome::QuotaSpent.code(),
         faults.join(", "),
         Stage::Breaker.code(),
-    ))
-    .bind(partner)
-    .fetch_one(db)
-    .await?;
-    Ok((number(&row, "spent")?, number(&row, "passed")?, number(&row, "faults")?))
+    ));
+    let found = found.bind(partners).fetch_all(db).await?;
+    let counts = |row: &PgRow| {
+        let counts = (number(row, "spent")?, number(row, "passed")?, number(row, "faults")?);
+        Ok((row.try_get("partner_id")?, counts))
+    };
+    found.iter().map(counts).collect()
 }
 
 async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>> {
     let passed = format!("stage > {} and partner_id <> 0", Stage::Quota.code());
-    let side = |window, is_now| coarse(window, &format!("partner_id, requests, {is_now} as is_now"), &passed);
-    let found = query(format!(
+    let mut tiles = Tiles::default();
+    let mut side = |window, is_now| {
+        let columns = format!("partner_id, requests, {is_now} as is_now");
+        tiles.union_of([coarse(window)], |grain| select("ends", grain, &columns, &passed))
+    };
+    let pieces = format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false));
+    let found = tiles.query(format!(
         "with summed as ({}) select slug, now, before from summed join partner on partner.id = partner_id
          where now > before",
-        compared(
-            "",
-            &format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false))
-        ),
-    ))
-    .fetch_all(db)
-    .await?;
-    let grown = |row: &sqlx::postgres::PgRow| {
+        compared("", &pieces),
+    ));
+    let found = found.fetch_all(db).await?;
+    let grown = |row: &PgRow| {
         let passed = Compared { now: number(row, "now")?, before: number(row, "before")? };
         Ok(Grown { slug: row.try_get("slug")?, passed })
     };
@@ -116,16 +129,14 @@ fn compared(more: &str, pieces: &str) -> String {
     )
 }
 
-/// A window of rollups by partner, all of one grain: how many partners grew does not hang on minutes at its ends, and with
-/// many partners those would cost more than all the rest. Both windows are of the same length, so they are cut alike.
-fn coarse(window: Window, columns: &str, condition: &str) -> String {
+/// A window all of one grain: how many partners grew does not hang on minutes at its ends, and with many partners those would
+/// cost more than all the rest. Both windows are of the same length, so they are cut alike.
+fn coarse(window: Window) -> (Grain, Window) {
     let grain = match window.length() {
         length if length < Duration::hours(6) => Grain::Minute,
         length if length < Duration::days(7) => Grain::Hour,
         _ => Grain::Day,
     };
-    let floor =
-        |at: time::OffsetDateTime| at - Duration::seconds(at.unix_timestamp().rem_euclid(grain.seconds()));
-    let (from, to) = (floor(window.from), floor(window.to));
-    format!("{} and at >= '{from}' and at < '{to}'", select("ends", grain, columns, condition))
+    let floor = |at: OffsetDateTime| at - Duration::seconds(at.unix_timestamp().rem_euclid(grain.seconds()));
+    (grain, Window { from: floor(window.from), to: floor(window.to) })
 }

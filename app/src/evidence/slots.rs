@@ -6,7 +6,8 @@ use sqlx::{PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
 use super::totals::ended;
-use super::{Route, query, select};
+use super::{Route, select};
+use crate::books::Tiles;
 use crate::domain::verdict::evidence::{Slot, Tally};
 use crate::domain::verdict::{Evidence, LEAST_FAILED, Who};
 use crate::domain::window::{Grain, Window};
@@ -30,24 +31,24 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     let ids: Vec<i64> = routes.iter().filter(|r| upstreams.contains(&r.upstream)).map(|r| r.id).collect();
     let (family, whose) = match evidence.who {
         Who::Ops => ("total", ""),
-        Who::Partner(_) => ("rollup", "and partner_id = $2"),
+        Who::Partner(_) => ("rollup", "and partner_id = $3"),
     };
-    let pieces = tiles(evidence.window).into_iter().map(|(grain, piece)| {
+    let mut tiles = Tiles::default();
+    let pieces = tiles.union_of(cut(evidence.window), |grain| {
         let seconds = grain.seconds();
         let columns =
             format!("at, {seconds} as seconds, route_id, stage, outcome, reached, status_class, requests");
-        let within = format!("route_id = any($1) {whose} and at >= '{}' and at < '{}'", piece.from, piece.to);
-        select(family, grain, &columns, &within)
+        select(family, grain, &columns, &format!("route_id = any($2) {whose}"))
     });
     let sql = format!(
         "select upstream_id, at, seconds, stage, outcome, reached, status_class, sum(requests)::bigint as requests
-         from ({}) as piece join route on route.id = route_id
-         group by 1, 2, 3, 4, 5, 6, 7",
-        pieces.collect::<Vec<_>>().join("\nunion all\n")
+         from ({pieces}) as piece join route on route.id = route_id
+         group by 1, 2, 3, 4, 5, 6, 7"
     );
+    let query = tiles.query(sql).bind(ids);
     let query = match evidence.who {
-        Who::Ops => query(sql).bind(ids),
-        Who::Partner(partner) => query(sql).bind(ids).bind(partner),
+        Who::Ops => query,
+        Who::Partner(partner) => query.bind(partner),
     };
     let mut slots: BTreeMap<(i64, OffsetDateTime), Slot> = BTreeMap::new();
     for row in query.fetch_all(db).await? {
@@ -66,7 +67,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
 }
 
 /// Tiles of a window, fine where it is short and towards its end: "since 14:20" is news, "since 3 November" is history.
-fn tiles(window: Window) -> Vec<(Grain, Window)> {
+fn cut(window: Window) -> Vec<(Grain, Window)> {
     if window.length() <= BY_MINUTE {
         return vec![(Grain::Minute, window)];
     }
@@ -93,7 +94,7 @@ mod tests {
         let to = datetime!(2026-01-31 14:37 UTC);
         for minutes in [15, 60, 361, 1_440, 10_080, 43_200] {
             let window = Window { from: to - Duration::minutes(minutes), to };
-            let tiles = tiles(window);
+            let tiles = cut(window);
             assert_eq!(tiles.last().map(|(grain, _)| *grain), Some(Grain::Minute));
             let covered: Duration = tiles.iter().map(|(_, tile)| tile.length()).sum();
             assert_eq!(covered, window.length());

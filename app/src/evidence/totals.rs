@@ -4,7 +4,8 @@ use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
-use super::{Route, before, number, query, rows};
+use super::{Route, before, number, rows};
+use crate::books::Tiles;
 use crate::domain::cache_miss::CacheMiss;
 use crate::domain::histogram::Histogram;
 use crate::domain::verdict::evidence::{Compared, Ended, Tally};
@@ -21,22 +22,27 @@ const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(reque
 
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &mut [Route]) -> sqlx::Result<()> {
     let window = evidence.window;
+    let mut tiles = Tiles::default();
     let sql = match evidence.who {
         Who::Ops if !is_comparable(db, window).await? => {
-            rows("total", window, &format!("true as is_now, {COLUMNS}"), "true")
+            rows(&mut tiles, "total", window, &format!("true as is_now, {COLUMNS}"), "true")
         }
         Who::Ops => {
-            let now = rows("total", window, &format!("true as is_now, {COLUMNS}"), "true");
-            let past = rows("total", before(window), &format!("false as is_now, {COLUMNS}"), "true");
+            let now = rows(&mut tiles, "total", window, &format!("true as is_now, {COLUMNS}"), "true");
+            let past =
+                rows(&mut tiles, "total", before(window), &format!("false as is_now, {COLUMNS}"), "true");
             format!("{now}\nunion all\n{past}")
         }
         // A partner is compared with itself by nothing.
-        Who::Partner(_) => rows("rollup", window, &format!("true as is_now, {COLUMNS}"), "partner_id = $1"),
+        Who::Partner(_) => {
+            rows(&mut tiles, "rollup", window, &format!("true as is_now, {COLUMNS}"), "partner_id = $2")
+        }
     };
     let sql = format!("select route_id, is_now, {SUMS} from ({sql}) as piece group by 1, 2, 3, 4, 5, 6, 7");
+    let query = tiles.query(sql);
     let query = match evidence.who {
-        Who::Ops => query(sql),
-        Who::Partner(partner) => query(sql).bind(partner),
+        Who::Ops => query,
+        Who::Partner(partner) => query.bind(partner),
     };
     for row in query.fetch_all(db).await? {
         let (id, is_now, ended) =

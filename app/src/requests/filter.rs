@@ -3,7 +3,7 @@
 use sqlx::{AssertSqlSafe, PgPool};
 
 use super::asked::{self, Asked};
-use crate::books;
+use crate::books::Tiles;
 use crate::domain::histogram::BOUNDS_MS;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
@@ -139,12 +139,13 @@ impl Filter {
         if self.status.is_some() {
             return Ok(None);
         }
-        let pieces = books::union(window, |grain: Grain| {
+        let mut tiles = Tiles::default();
+        let pieces = tiles.union(window, |grain: Grain| {
             let (measure, family, on) = (self.measure(), self.family(), self.on_rollups());
             format!("select {measure} as n from {family}_{} where true {on}", grain.name())
         });
         let count = format!("select coalesce(sum(n), 0)::bigint from ({pieces}) as piece");
-        let count: i64 = sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(db).await?;
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(count)).bind(tiles.times()).fetch_one(db).await?;
         Ok(Some(count as u64))
     }
 

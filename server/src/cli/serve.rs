@@ -45,8 +45,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LINK: Duration = Duration::from_secs(5);
 const FIRST_OPERATOR: &str =
     "Nobody has an account yet. This link makes the first operator, once, within 72 hours:";
-/// The portal, the shipper and other work behind the gateway share them.
-const CONNECTIONS: u32 = 32;
+/// Work behind the gateway shares them.
+const CONNECTIONS: u32 = 24;
+/// However many look at screens, the gateway keeps its own.
+const CONNECTIONS_OF_SCREENS: u32 = 8;
 
 pub fn run(config: Config) -> anyhow::Result<ExitCode> {
     raise_open_files();
@@ -102,9 +104,11 @@ async fn with_database(
         () = until(ending.clone(), Ending::InOrder) => return Ok(()),
     };
     migrate::ensure(&db).await?;
-    let done = node(config.clone(), sockets, db.clone(), until(ending, Ending::InOrder)).await;
+    let screens = database::for_screens(url, CONNECTIONS_OF_SCREENS)?;
+    let done =
+        node(config.clone(), sockets, db.clone(), screens.clone(), until(ending, Ending::InOrder)).await;
     // Connections that hang are the server's to end.
-    let _late = timeout(Duration::from_secs(2), db.close()).await;
+    let _late = timeout(Duration::from_secs(2), async { tokio::join!(db.close(), screens.close()) }).await;
     done
 }
 
@@ -131,11 +135,12 @@ async fn node(
     config: Config,
     mut sockets: Sockets,
     db: PgPool,
+    screens: PgPool,
     ending: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let admin = sockets.admin.take();
     let state =
-        PortalState { db: db.clone(), public_url: config.public_url(), site_dir: config.site_dir.clone() };
+        PortalState { db: screens, public_url: config.public_url(), site_dir: config.site_dir.clone() };
     let node = Node::start(&config, sockets, db.clone(), portal::router(state)).await?;
     if let Some(bound) = admin {
         tracing::info!("metrics and health on http://{}", bound.address);
