@@ -6,7 +6,6 @@ use time::OffsetDateTime;
 
 use crate::domain::funnel::{Counts, Door, Funnel, Line};
 use crate::domain::histogram::Histogram;
-use crate::domain::stage::Stage;
 use crate::domain::window::Window;
 
 pub mod audit;
@@ -19,7 +18,8 @@ mod tiles;
 mod upstreams;
 
 pub use bucket::quota_now;
-pub use by_partner::{PartnerEnds, ends_of, most_refused};
+pub(crate) use by_partner::standouts;
+pub use by_partner::{PartnerEnds, ends_of, partners_ends};
 pub use by_route::by_route;
 pub use routes::routes;
 pub(crate) use tiles::Tiles;
@@ -95,11 +95,6 @@ const MEASURES: [&str; 12] =
 
 fn sums(names: &[&str]) -> String {
     names.iter().map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>().join(", ")
-}
-
-/// Stage, whether the upstream was reached, and how many requests.
-fn ended(row: &PgRow) -> sqlx::Result<(Stage, bool, u64)> {
-    Ok((row.try_get("stage")?, row.try_get("reached")?, row.try_get::<i64, _>("requests")? as u64))
 }
 
 fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {

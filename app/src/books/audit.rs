@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::LIVES;
-use super::recount::{by_minute, by_outcome, coarse};
+use super::recount::{by_minute, by_outcome, by_stage, coarse};
 use crate::domain::window::{Grain, Window};
 
 #[derive(Clone, Debug, Serialize)]
@@ -69,8 +69,9 @@ pub struct Difference {
     pub grain: &'static str,
     #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
-    /// For counts of one way to end; absent for all requests together.
+    /// For counts of one stage; absent for all requests together.
     pub stage: Option<&'static str>,
+    /// For counts of one way to end.
     pub outcome: Option<&'static str>,
     /// Requests by who counted them: `door` (arrived less open), `totals`, `rollups`, `ends` (by partner), `log`, and for
     /// hours and days `minutes`. What is too old to be whole is not here.
@@ -95,6 +96,7 @@ pub async fn audit(db: &PgPool, window: Window) -> sqlx::Result<Audit> {
     .await?;
     let mut differences = by_minute(&mut tx, window, kept.log).await?;
     differences.extend(by_outcome(&mut tx, window, kept.log).await?);
+    differences.extend(by_stage(&mut tx, window).await?);
     differences.extend(coarse(&mut tx, window, Grain::Hour, kept.minute).await?);
     differences.extend(coarse(&mut tx, window, Grain::Day, kept.minute).await?);
     let nodes = nodes(&mut tx).await?;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{AssertSqlSafe, PgPool, Row};
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
 
-use super::{Tiles, ended};
+use super::{Tiles, sums};
 use crate::domain::ends::Ends;
-use crate::domain::stage::Stage;
 use crate::domain::window::Window;
 
 /// A partner's requests in a window.
@@ -17,32 +17,56 @@ pub struct PartnerEnds {
     pub ends: Ends,
 }
 
-/// The partners of whom most was turned away, at most `limit`. What the cache answered was served, so it does not count.
-pub async fn most_refused(db: &PgPool, window: Window, limit: usize) -> sqlx::Result<Vec<PartnerEnds>> {
+/// Partners that stand out in a window, by id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standouts {
+    /// Of whom most was turned away, most first. What the cache answered was served, so it does not count.
+    pub refused: Vec<i64>,
+    /// Who came back too early most often, most first.
+    pub early: Vec<i64>,
+}
+
+/// At most so many of each, in one pass over all partners' rows.
+pub async fn standouts(
+    db: &mut PgConnection,
+    window: Window,
+    refused: i64,
+    early: i64,
+) -> sqlx::Result<Standouts> {
     let mut tiles = Tiles::default();
+    let pieces = tiles.union(window, |grain| {
+        format!(
+            "select partner_id, requests - at_cache - reached as refused, early from ends_{} where partner_id <> 0",
+            grain.name()
+        )
+    });
     let select = format!(
-        "select partner_id, sum(requests)::bigint as refused from ({}) as piece
-         group by partner_id order by refused desc, partner_id limit $2",
-        tiles.union(window, |grain| format!(
-            "select partner_id, requests from ends_{} where partner_id <> 0 and not reached and stage <> {}",
-            grain.name(),
-            Stage::Cache.code()
-        ))
+        "with partner as materialized (
+             select partner_id, sum(refused) as refused, sum(early) as early from ({pieces}) as piece group by partner_id
+         )
+         (select partner_id, false from partner order by refused desc, partner_id limit $2)
+         union all
+         (select partner_id, true from partner where early > 0 order by early desc, partner_id limit $3)"
     );
-    let most: Vec<(i64, i64)> =
-        sqlx::query_as(AssertSqlSafe(select)).bind(tiles.times()).bind(limit as i64).fetch_all(db).await?;
-    let ids: Vec<i64> = most.iter().map(|(id, _)| *id).collect();
-    let mut ends = ends_of(db, window, &ids).await?;
-    let names: Vec<(i64, String, String)> =
-        sqlx::query_as("select id, slug, name from partner where id = any($1)")
-            .bind(&ids)
-            .fetch_all(db)
-            .await?;
-    let named = |id: i64| names.iter().find(|(known, _, _)| *known == id);
-    let partners = ids.into_iter().filter_map(|id| {
-        let (_, slug, name) = named(id)?;
-        let (slug, name) = (slug.clone(), name.clone());
-        Some(PartnerEnds { slug, name, ends: ends.remove(&id).unwrap_or_default() })
+    let found: Vec<(i64, bool)> = sqlx::query_as(AssertSqlSafe(select))
+        .bind(tiles.times())
+        .bind(refused)
+        .bind(early)
+        .fetch_all(db)
+        .await?;
+    let (early, refused): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, is_early)| *is_early);
+    let ids = |found: Vec<(i64, bool)>| found.into_iter().map(|(partner, _)| partner).collect();
+    Ok(Standouts { refused: ids(refused), early: ids(early) })
+}
+
+/// These partners and how their requests ended, in the order given.
+pub async fn partners_ends(db: &PgPool, window: Window, ids: &[i64]) -> sqlx::Result<Vec<PartnerEnds>> {
+    let names = sqlx::query_as("select id, slug, name from partner where id = any($1)").bind(ids);
+    let (mut ends, names): (_, Vec<(i64, String, String)>) =
+        tokio::try_join!(ends_of(db, window, ids), names.fetch_all(db))?;
+    let partners = ids.iter().filter_map(|id| {
+        let (_, slug, name) = names.iter().find(|(known, _, _)| known == id)?.clone();
+        Some(PartnerEnds { slug, name, ends: ends.remove(id).unwrap_or_default() })
     });
     Ok(partners.collect())
 }
@@ -51,16 +75,22 @@ pub async fn most_refused(db: &PgPool, window: Window, limit: usize) -> sqlx::Re
 pub async fn ends_of(db: &PgPool, window: Window, partners: &[i64]) -> sqlx::Result<BTreeMap<i64, Ends>> {
     let mut tiles = Tiles::default();
     let select = format!(
-        "select partner_id, stage, reached, sum(requests)::bigint as requests from ({}) as piece group by 1, 2, 3",
+        "select partner_id, {} from ({}) as piece group by 1",
+        sums(&ENDS),
         tiles.union(window, |grain| format!(
-            "select partner_id, stage, reached, requests from ends_{} where partner_id = any($2)",
+            "select partner_id, {} from ends_{} where partner_id = any($2)",
+            ENDS.join(", "),
             grain.name()
         ))
     );
-    let mut partners_ends = BTreeMap::<i64, Ends>::new();
-    for row in tiles.query(select).bind(partners).fetch_all(db).await? {
-        let (stage, reached, requests) = ended(&row)?;
-        partners_ends.entry(row.try_get("partner_id")?).or_default().add(stage, reached, requests);
-    }
-    Ok(partners_ends)
+    let ends = |row: &PgRow| {
+        let mut counts = ENDS.iter().map(|column| row.try_get::<i64, _>(*column).map(|n| n as u64));
+        let mut next = || counts.next().unwrap_or(Ok(0));
+        let stopped = [next()?, next()?, next()?, next()?, next()?, next()?];
+        Ok((row.try_get("partner_id")?, Ends { stopped, reached: next()? }))
+    };
+    tiles.query(select).bind(partners).fetch_all(db).await?.iter().map(ends).collect()
 }
+
+/// As `Ends` has them.
+const ENDS: [&str; 7] = ["at_route", "at_key", "at_quota", "at_cache", "at_breaker", "at_proxy", "reached"];

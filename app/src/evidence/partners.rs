@@ -1,26 +1,26 @@
 //! By partner: who came back too early, and whose traffic grew. Read only where the totals give reason to.
 
-use std::collections::BTreeMap;
-
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
-use super::{before, habit, number, rows, select};
-use crate::books::Tiles;
-use crate::domain::outcome::Outcome;
-use crate::domain::stage::Stage;
+use super::{before, habit, number, select};
+use crate::books::{Tiles, standouts};
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
 use crate::domain::verdict::{Evidence, LEAST_EARLY, is_rise};
 use crate::domain::window::{Grain, Window};
 
 /// Partners that are looked at. Nobody is accused whose circumstances were not.
 const SUSPECTS: i64 = 4;
+/// Partners that are listed beside the verdicts.
+const LISTED: i64 = 8;
 
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Result<()> {
     let (all, window) = (evidence.all, evidence.window);
+    let standouts = standouts(db, window, LISTED, SUSPECTS).await?;
+    evidence.most_refused = standouts.refused;
     if all.now.early >= LEAST_EARLY {
-        evidence.suspects = suspects(db, window).await?;
+        evidence.suspects = suspects(db, window, &standouts.early).await?;
     }
     // Whose traffic grew matters only if it is a good part of a rise.
     let rise = all.of(|t| t.arrived);
@@ -30,87 +30,57 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Resul
     Ok(())
 }
 
-async fn suspects(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Suspect>> {
-    let early = Outcome::QuotaEarlyRetry.code();
+/// What became of these partners' requests, in the window and of the early ones before it too, and how they come back.
+async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sqlx::Result<Vec<Suspect>> {
     let mut tiles = Tiles::default();
-    let mut side = |window, is_now| {
-        tiles.union(window, |grain| {
-            let until = format!("at + interval '1 {}' as until", grain.name());
-            let columns = format!("partner_id, requests, {is_now} as is_now, {until}");
-            select("ends", grain, &columns, &format!("outcome = {early}"))
-        })
-    };
-    let pieces = format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false));
-    let summed = compared(", max(until) filter (where is_now) as until", &pieces);
+    let now = tiles.union(window, |grain| {
+        let until = format!("case when early > 0 then at + interval '1 {}' end as until", grain.name());
+        let passed = "requests - at_route - at_key - at_quota as passed";
+        let columns = format!(
+            "partner_id, early, 0 as early_before, {until}, spent, {passed}, failed + at_breaker as faults"
+        );
+        select("ends", grain, &columns, "partner_id = any($2)")
+    });
+    let past = tiles.union(before(window), |grain| {
+        select("ends", grain, "partner_id, 0, early, null, 0, 0, 0", "partner_id = any($2)")
+    });
     let found = tiles.query(format!(
-        "with summed as ({summed})
-         select partner_id, slug, now, before, until from summed join partner on partner.id = partner_id
-         where now > 0
-         order by now desc, partner_id limit {SUSPECTS}",
+        "select partner_id, slug, sum(early)::bigint as early, sum(early_before)::bigint as early_before,
+             max(until) as until, sum(spent)::bigint as spent, sum(passed)::bigint as passed, sum(faults)::bigint as faults
+         from ({now}\nunion all\n{past}) as piece join partner on partner.id = partner_id
+         group by partner_id, slug order by early desc, partner_id"
     ));
-    let found = found.fetch_all(&mut *db).await?;
-    let ids = found.iter().map(|row| row.try_get("partner_id")).collect::<sqlx::Result<Vec<i64>>>()?;
-    let circumstances = circumstances(db, window, &ids).await?;
     let mut suspects = Vec::new();
-    for (row, id) in found.iter().zip(ids) {
-        let (spent, passed, faults) = circumstances.get(&id).copied().unwrap_or_default();
+    for row in found.bind(partners).fetch_all(&mut *db).await? {
+        let until = row.try_get("until")?;
         suspects.push(Suspect {
             slug: row.try_get("slug")?,
-            early: Compared { now: number(row, "now")?, before: number(row, "before")? },
-            until: row.try_get("until")?,
-            spent,
-            passed,
-            faults,
-            habit: habit::before(db, window.from, row.try_get("until")?, id).await?,
+            early: Compared { now: number(&row, "early")?, before: number(&row, "early_before")? },
+            until: Some(until),
+            spent: number(&row, "spent")?,
+            passed: number(&row, "passed")?,
+            faults: number(&row, "faults")?,
+            habit: habit::before(db, window.from, until, row.try_get("partner_id")?).await?,
         });
     }
     Ok(suspects)
 }
 
-/// By partner: first attempts that were refused, what passed quota, and what an upstream made fail of that.
-async fn circumstances(
-    db: &mut PgConnection,
-    window: Window,
-    partners: &[i64],
-) -> sqlx::Result<BTreeMap<i64, (u64, u64, u64)>> {
-    let quota = Stage::Quota.code();
-    let columns = "partner_id, stage, outcome, reached, status_class, requests";
-    let mut tiles = Tiles::default();
-    let passed_key = format!("partner_id = any($2) and stage >= {quota}");
-    let rows = rows(&mut tiles, "rollup", window, columns, &passed_key);
-    let faults = [Outcome::UpstreamTimeout, Outcome::UpstreamBroken, Outcome::UpstreamUnreachable];
-    let faults: Vec<String> = faults.iter().map(|outcome| outcome.code().to_string()).collect();
-    let found = tiles.query(format!(
-        "select partner_id, coalesce(sum(requests) filter (where outcome = {}), 0)::bigint as spent,
-             coalesce(sum(requests) filter (where stage > {quota}), 0)::bigint as passed,
-             coalesce(sum(requests) filter (
-                 where reached and status_class = 5 or outcome in ({}) or stage = {}
-             ), 0)::bigint as faults
-         from ({rows}) as piece group by partner_id",
-        Outcome::QuotaSpent.code(),
-        faults.join(", "),
-        Stage::Breaker.code(),
-    ));
-    let found = found.bind(partners).fetch_all(db).await?;
-    let counts = |row: &PgRow| {
-        let counts = (number(row, "spent")?, number(row, "passed")?, number(row, "faults")?);
-        Ok((row.try_get("partner_id")?, counts))
-    };
-    found.iter().map(counts).collect()
-}
-
 async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>> {
-    let passed = format!("stage > {} and partner_id <> 0", Stage::Quota.code());
     let mut tiles = Tiles::default();
     let mut side = |window, is_now| {
-        let columns = format!("partner_id, requests, {is_now} as is_now");
-        tiles.union_of([coarse(window)], |grain| select("ends", grain, &columns, &passed))
+        let passed = "requests - at_route - at_key - at_quota as requests";
+        let columns = format!("partner_id, {passed}, {is_now} as is_now");
+        tiles.union_of([coarse(window)], |grain| select("ends", grain, &columns, "partner_id <> 0"))
     };
-    let pieces = format!("({}\nunion all\n{}) as piece", side(window, true), side(before(window), false));
+    let pieces = format!("{}\nunion all\n{}", side(window, true), side(before(window), false));
     let found = tiles.query(format!(
-        "with summed as ({}) select slug, now, before from summed join partner on partner.id = partner_id
-         where now > before",
-        compared("", &pieces),
+        "with summed as (
+             select partner_id, coalesce(sum(requests) filter (where is_now), 0)::bigint as now,
+                 coalesce(sum(requests) filter (where not is_now), 0)::bigint as before
+             from ({pieces}) as piece group by partner_id
+         )
+         select slug, now, before from summed join partner on partner.id = partner_id where now > before"
     ));
     let found = found.fetch_all(db).await?;
     let grown = |row: &PgRow| {
@@ -118,15 +88,6 @@ async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>
         Ok(Grown { slug: row.try_get("slug")?, passed })
     };
     found.iter().map(grown).collect()
-}
-
-/// Sums of the window and of the one before, by partner, and what else is asked of rows that say whose they are.
-fn compared(more: &str, pieces: &str) -> String {
-    format!(
-        "select partner_id, coalesce(sum(requests) filter (where is_now), 0)::bigint as now,
-             coalesce(sum(requests) filter (where not is_now), 0)::bigint as before{more}
-         from {pieces} group by partner_id"
-    )
 }
 
 /// A window all of one grain: how many partners grew does not hang on minutes at its ends, and with many partners those would

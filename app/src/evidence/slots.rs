@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sqlx::{PgConnection, Row};
+use sqlx::{AssertSqlSafe, PgConnection};
 use time::{Duration, OffsetDateTime};
 
-use super::totals::ended;
 use super::{Route, select};
 use crate::books::Tiles;
-use crate::domain::verdict::evidence::{Slot, Tally};
+use crate::domain::outcome::Outcome;
+use crate::domain::stage::Stage;
+use crate::domain::verdict::evidence::{Ended, Slot, Tally};
 use crate::domain::verdict::{Evidence, LEAST_FAILED, Who};
 use crate::domain::window::{Grain, Window};
 
@@ -30,32 +31,28 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     }
     let ids: Vec<i64> = routes.iter().filter(|r| upstreams.contains(&r.upstream)).map(|r| r.id).collect();
     let (family, whose) = match evidence.who {
-        Who::Ops => ("total", ""),
-        Who::Partner(_) => ("rollup", "and partner_id = $3"),
+        Who::Ops => ("total", "$3::bigint is null"),
+        Who::Partner(_) => ("rollup", "partner_id = $3"),
     };
     let mut tiles = Tiles::default();
     let pieces = tiles.union_of(cut(evidence.window), |grain| {
         let seconds = grain.seconds();
-        let columns =
-            format!("at, {seconds} as seconds, route_id, stage, outcome, reached, status_class, requests");
-        select(family, grain, &columns, &format!("route_id = any($2) {whose}"))
+        let columns = format!("route_id, at, {seconds}, stage, outcome, reached, status_class, requests");
+        select(family, grain, &columns, &format!("route_id = any($2) and {whose}"))
     });
-    let sql = format!(
-        "select upstream_id, at, seconds, stage, outcome, reached, status_class, sum(requests)::bigint as requests
-         from ({pieces}) as piece join route on route.id = route_id
-         group by 1, 2, 3, 4, 5, 6, 7"
-    );
-    let query = tiles.query(sql).bind(ids);
-    let query = match evidence.who {
-        Who::Ops => query,
-        Who::Partner(partner) => query.bind(partner),
+    let (sql, partner) = match evidence.who {
+        // Few, so that to sum them costs more than to send them.
+        Who::Ops => (pieces, None),
+        Who::Partner(partner) => (summed(&pieces), Some(partner)),
     };
+    let rows: Vec<(i64, OffsetDateTime, i32, Stage, Outcome, bool, i16, i64)> =
+        sqlx::query_as(AssertSqlSafe(sql)).bind(tiles.times()).bind(ids).bind(partner).fetch_all(db).await?;
+    let upstream_of: BTreeMap<i64, i64> = routes.iter().map(|route| (route.id, route.upstream)).collect();
     let mut slots: BTreeMap<(i64, OffsetDateTime), Slot> = BTreeMap::new();
-    for row in query.fetch_all(db).await? {
-        let at: OffsetDateTime = row.try_get("at")?;
-        let to = at + Duration::seconds(row.try_get::<i32, _>("seconds")?.into());
-        let slot = slots.entry((row.try_get("upstream_id")?, at));
-        slot.or_insert(Slot { at, to, tally: Tally::default() }).tally.add(&ended(&row)?);
+    for (route, at, seconds, stage, outcome, reached, class, requests) in rows {
+        let to = at + Duration::seconds(seconds.into());
+        let slot = slots.entry((upstream_of[&route], at)).or_insert(Slot { at, to, tally: Tally::default() });
+        slot.tally.add(&Ended::counted(stage, outcome, reached, class, requests as u64));
     }
     for ((upstream, _), slot) in slots {
         let name = routes.iter().find(|r| r.upstream == upstream).map(|r| &r.evidence.upstream);
@@ -64,6 +61,15 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
         }
     }
     Ok(())
+}
+
+/// A partner's rows are one for each of its keys.
+fn summed(pieces: &str) -> String {
+    format!(
+        "select route_id, at, seconds, stage, outcome, reached, status_class, sum(requests)::bigint
+         from ({pieces}) as piece (route_id, at, seconds, stage, outcome, reached, status_class, requests)
+         group by 1, 2, 3, 4, 5, 6, 7"
+    )
 }
 
 /// Tiles of a window, fine where it is short and towards its end: "since 14:20" is news, "since 3 November" is history.

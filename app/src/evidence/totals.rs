@@ -81,27 +81,15 @@ fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {
 
 /// A row that was summed over `SUMS`.
 fn measured(row: &PgRow) -> sqlx::Result<Ended> {
+    let (stage, outcome, reached) = (row.try_get("stage")?, row.try_get("outcome")?, row.try_get("reached")?);
+    let ended =
+        Ended::counted(stage, outcome, reached, row.try_get("status_class")?, number(row, "requests")?);
     Ok(Ended {
         cache_miss: CacheMiss::from_code(row.try_get("cache_miss")?),
         upstream_calls: number(row, "upstream_calls")?,
         upstream_us: number(row, "us_proxy")?,
         latency: histogram(&row.try_get::<Vec<i64>, _>("latency")?),
-        ..ended(row)?
-    })
-}
-
-/// How requests ended, without what was measured of them.
-pub fn ended(row: &PgRow) -> sqlx::Result<Ended> {
-    Ok(Ended {
-        stage: row.try_get("stage")?,
-        outcome: row.try_get("outcome")?,
-        reached: row.try_get("reached")?,
-        class: row.try_get::<i16, _>("status_class")? as u8,
-        requests: number(row, "requests")?,
-        cache_miss: None,
-        upstream_calls: 0,
-        upstream_us: 0,
-        latency: Histogram::default(),
+        ..ended
     })
 }
 

@@ -15,7 +15,7 @@ use super::door::MINUTE;
 use super::record::{End, Record};
 use crate::clock::Micros;
 
-/// Keys of the two wide families of rollups, in the order of their primary keys. The third, `ends`, is narrow.
+/// Keys of the two wide families of rollups, in the order of their primary keys. The third, `ends`, has ways to end as columns.
 const FAMILIES: [(&str, &str); 2] = [
     ("rollup", "partner_id, route_id, key_id, stage, outcome, reached, status_class, cache_miss"),
     ("total", "route_id, stage, outcome, reached, status_class, cache_miss"),
@@ -31,6 +31,16 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     }
     for grain in Grain::ALL {
         rollups.push_str(&include_str!("ends.sql").replace("{{grain}}", grain.name()));
+    }
+    let faults = [Outcome::UpstreamUnreachable, Outcome::UpstreamTimeout, Outcome::UpstreamBroken];
+    let faults = faults.map(|outcome| outcome.code().to_string()).join(", ");
+    let outcomes = [
+        ("{{spent}}", Outcome::QuotaSpent.code().to_string()),
+        ("{{early}}", Outcome::QuotaEarlyRetry.code().to_string()),
+        ("{{faults}}", faults),
+    ];
+    for (name, codes) in outcomes {
+        rollups = rollups.replace(name, &codes);
     }
     include_str!("ship.sql").replace("{{rollups}}", &rollups)
 });

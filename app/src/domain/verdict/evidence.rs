@@ -33,6 +33,8 @@ pub struct Evidence {
     pub routes: Vec<RouteEvidence>,
     /// Partners with the most early retries; for operators.
     pub suspects: Vec<Suspect>,
+    /// Ids of the partners of whom most was turned away, most first. No rule speaks of them: they are listed beside verdicts.
+    pub most_refused: Vec<i64>,
     /// Partners with more requests past quota than before; read where arrivals rose, for operators.
     pub grown: Vec<Grown>,
     pub upstreams: Vec<UpstreamEvidence>,
@@ -146,6 +148,7 @@ impl Evidence {
             all: Compared::default(),
             routes: Vec::new(),
             suspects: Vec::new(),
+            most_refused: Vec::new(),
             grown: Vec::new(),
             upstreams: Vec::new(),
             ended_keys: Vec::new(),

@@ -78,6 +78,23 @@ pub struct Ended {
     pub latency: Histogram,
 }
 
+impl Ended {
+    /// How requests ended, without what was measured of them.
+    pub fn counted(stage: Stage, outcome: Outcome, reached: bool, class: i16, requests: u64) -> Ended {
+        Ended {
+            stage,
+            outcome,
+            reached,
+            class: class as u8,
+            cache_miss: None,
+            requests,
+            upstream_calls: 0,
+            upstream_us: 0,
+            latency: Histogram::default(),
+        }
+    }
+}
+
 impl Compared<u64> {
     /// How many more than before.
     pub fn rise(self) -> u64 {

@@ -9,9 +9,6 @@ use crate::domain::verdict::Verdict;
 use crate::error::Error;
 use crate::screens::traffic::Traffic;
 
-/// Partners on the first page: those of whom most was turned away.
-const PARTNERS: usize = 8;
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     pub traffic: Traffic,
@@ -19,6 +16,7 @@ pub struct Overview {
     pub verdicts: Vec<Verdict>,
     /// Of the window of the same length before this one.
     pub before: Ends,
+    /// Those of whom most was turned away.
     pub partners: Vec<PartnerEnds>,
     pub upstreams: Vec<UpstreamHealth>,
 }
@@ -26,7 +24,7 @@ pub struct Overview {
 /// All traffic; `span` as `domain::span` writes it.
 #[server(endpoint = "ops_traffic")]
 pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
-    use crate::books::{Filter, funnel, most_refused, upstreams};
+    use crate::books::{Filter, funnel, partners_ends, upstreams};
     use crate::domain::span::Span;
     use crate::domain::verdict::{Who, verdicts};
     use crate::domain::window::{Window, WindowError};
@@ -39,13 +37,13 @@ pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
         let window = span.window(site.now().await?);
         let before = Window { from: window.from - window.length(), to: window.from };
         let everybody = Filter::default();
-        let (evidence, traffic, before, partners, upstreams) = tokio::try_join!(
+        let (evidence, traffic, before, upstreams) = tokio::try_join!(
             evidence::read(&site.db, window, Who::Ops),
             screens::traffic::read(&site, span, window, None),
             funnel(&site.db, before, &everybody),
-            most_refused(&site.db, window, PARTNERS),
             upstreams(&site.db, window),
         )?;
+        let partners = partners_ends(&site.db, window, &evidence.most_refused).await?;
         let (verdicts, before) = (verdicts(&evidence.shown_in(span)), Ends::of(&before));
         Ok(Overview { traffic, verdicts, before, partners, upstreams })
     })

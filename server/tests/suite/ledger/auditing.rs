@@ -44,7 +44,7 @@ async fn each_of_the_counts_is_caught_when_it_lies() {
         ("update door_minute set arrived = arrived + 1", "minute", ("door", 7)),
         ("update total_minute set requests = requests + 1 where outcome = 1", "minute", ("totals", 7)),
         ("update rollup_minute set requests = requests - 1 where outcome = 1", "minute", ("rollups", 5)),
-        ("update ends_minute set requests = requests + 2 where outcome = 1", "minute", ("ends", 8)),
+        ("update ends_minute set at_route = at_route + 2", "minute", ("ends", 8)),
         ("delete from request_log where seq = 1", "minute", ("log", 5)),
     ];
     for (lie, grain, (counter, says)) in lies {
@@ -77,6 +77,27 @@ async fn a_request_under_a_wrong_outcome_is_caught_though_the_sums_agree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_partners_request_under_a_wrong_stage_is_caught_though_the_sums_agree() {
+    let lies = [
+        ("at_route = at_route - 1, at_key = at_key + 1", vec![(Some("route"), None), (Some("key"), None)]),
+        (
+            "at_route = at_route - 1, reached = reached + 1",
+            vec![(Some("route"), None), (Some("proxy"), None)],
+        ),
+        ("early = early + 1", vec![(Some("quota"), Some("quota_early_retry"))]),
+    ];
+    for (lie, caught) in lies {
+        let books = six().await;
+        let lie = format!("update ends_minute set {lie}");
+        sqlx::query(AssertSqlSafe(lie.as_str())).execute(&books.db.pool).await.unwrap();
+        let audit = books.audit().await;
+        let named: Vec<_> = audit.differences.iter().map(|d| (d.stage, d.outcome)).collect();
+        assert_eq!(named, caught, "{lie}");
+        assert!(audit.differences.iter().all(|d| d.counts["ends"] != d.counts["totals"]), "{lie}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn hours_and_days_are_held_against_their_minutes() {
     for grain in ["hour", "day"] {
         for family in ["door", "total", "rollup", "ends"] {
@@ -96,7 +117,11 @@ async fn hours_and_days_are_held_against_their_minutes() {
             let window = app::domain::window::Window::new(now - time::Duration::days(4), now).unwrap();
             let agrees = app::books::audit::audit(&books.db.pool, window).await.unwrap();
             assert!(agrees.agrees, "{:?}", agrees.differences);
-            let column = if family == "door" { "arrived" } else { "requests" };
+            let column = match family {
+                "door" => "arrived",
+                "ends" => "reached",
+                _ => "requests",
+            };
             let lie = format!("update {family}_{grain} set {column} = {column} + 1");
             sqlx::query(AssertSqlSafe(lie)).execute(&books.db.pool).await.unwrap();
             let audit = app::books::audit::audit(&books.db.pool, window).await.unwrap();

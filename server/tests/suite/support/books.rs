@@ -90,10 +90,17 @@ pub async fn assert_rollups_are_what_the_log_sums_to(db: &PgPool) {
         }
     }
     for grain in ["minute", "hour", "day"] {
-        let keys = "node_id, at, partner_id, stage, outcome, reached";
-        let rows = format!("select {keys}, requests from ends_{grain} where requests > 0");
+        let stages =
+            (1..=6).map(|n| format!("sum(case when stage = {n} and not reached then requests else 0 end)"));
+        let stages = stages.collect::<Vec<_>>().join(", ");
+        let rows = format!("select * from ends_{grain}");
         let rollups = format!(
-            "select {keys}, sum(requests)::bigint from rollup_{grain} where requests > 0 group by {keys}"
+            "select node_id, at, partner_id, {stages}, sum(case when reached then requests else 0 end),
+                 sum(case when outcome = 40 then requests else 0 end),
+                 sum(case when outcome = 41 then requests else 0 end),
+                 sum(case when reached and status_class = 5 or outcome in (101, 105, 106) then requests else 0 end),
+                 sum(requests)
+             from rollup_{grain} where requests > 0 group by 1, 2, 3"
         );
         assert_same_rows(db, &format!("ends_{grain}"), &rows, &rollups).await;
     }
