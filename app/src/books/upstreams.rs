@@ -12,7 +12,7 @@ pub struct UpstreamHealth {
     pub name: String,
     /// The breaker's: `closed`, `open` or `half_open`.
     pub state: String,
-    /// Since when the door has been shut; absent where it is open to all.
+    /// Since when the door has been shut, however often it was tried meanwhile; absent where it is open to all.
     #[serde(with = "time::serde::rfc3339::option")]
     pub shut_since: Option<OffsetDateTime>,
     pub reached: i64,
@@ -49,7 +49,13 @@ pub async fn upstreams(db: &PgPool, window: Window) -> sqlx::Result<Vec<Upstream
              group by upstream_id
          )
          select name, coalesce(state, 'closed') as state,
-             case when state <> 'closed' then opened_at end as shut_since,
+             -- `opened_at` is when the door was last tried; the outage began with the first opening after the last closing.
+             case when state <> 'closed' then coalesce((
+                 select min(at) from breaker_event as e
+                 where e.upstream_id = upstream.id and e.state = 'open' and at > coalesce((
+                     select max(at) from breaker_event as c where c.upstream_id = upstream.id and c.state = 'closed'
+                 ), '-infinity')
+             ), opened_at) end as shut_since,
              coalesce(reached, 0)::bigint as reached, coalesce(failed, 0)::bigint as failed,
              coalesce(silent, 0)::bigint as silent, coalesce(held, 0)::bigint as held,
              coalesce(unsent, 0)::bigint as unsent

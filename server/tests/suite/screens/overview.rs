@@ -127,6 +127,38 @@ async fn an_upstream_whose_breaker_is_open_has_its_door_shut_and_says_since_when
 }
 
 #[tokio::test]
+async fn a_door_that_was_tried_meanwhile_has_been_shut_since_its_outage_began() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    // Shut by hand at last: the row says when it is due.
+    sqlx::query(
+        "insert into breaker (upstream_id, state, opened_at) values ($1, 'open', now() + interval '1 hour')
+         on conflict (upstream_id) do update set state = excluded.state, opened_at = excluded.opened_at",
+    )
+    .bind(catalog.upstream)
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    sqlx::query(
+        "insert into breaker_event (upstream_id, at, state, generation, reason)
+         select $1, '2026-01-01Z'::timestamptz + at, state, 1, '5 failures in 10 s' from (values
+             ('13:00:00'::interval, 'open'), ('13:10:00', 'closed'), ('14:02:11', 'open'),
+             ('14:30:00', 'half_open'), ('14:30:01', 'open'), ('14:40:00', 'open')) as event (at, state)",
+    )
+    .bind(catalog.upstream)
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    let began = datetime!(2026-01-01 14:02:11 UTC);
+    let since = Dated::of(began, OffsetDateTime::now_utc()).second(began);
+    let overview = text(&portal.page("/ops", &ada).await);
+    assert!(overview.contains(&format!("billing shut since {since} ")), "{overview}");
+    let upstreams = text(&portal.page("/ops/upstreams", &ada).await);
+    assert!(upstreams.contains(&format!("billing’s door has been shut since {since}: ")), "{upstreams}");
+}
+
+#[tokio::test]
 async fn a_window_that_makes_no_sense_is_told_above_the_last_hour() {
     let portal = portal("http://toll.example").await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
