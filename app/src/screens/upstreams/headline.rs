@@ -8,9 +8,10 @@ use super::api::Door;
 use crate::breakers::Held;
 use crate::domain::moment::Dated;
 use crate::domain::numbers::{count, list, were};
+use crate::domain::window::Window;
 
 /// `dated` is how much of a date the page tells at least.
-pub fn headline(doors: &[Door], held: &[Held], dated: Dated, now: OffsetDateTime) -> String {
+pub fn headline(doors: &[Door], held: &[Held], window: Window, dated: Dated, now: OffsetDateTime) -> String {
     if doors.is_empty() {
         return "There is no upstream yet.".into();
     }
@@ -18,7 +19,7 @@ pub fn headline(doors: &[Door], held: &[Held], dated: Dated, now: OffsetDateTime
     match lasting.as_slice() {
         [] => {
             let now = if doors.len() == 1 { "The door is open" } else { "All doors are open" };
-            before(now, held)
+            before(now, held, window)
         }
         [one] => {
             let outage = &one.outage;
@@ -27,38 +28,38 @@ pub fn headline(doors: &[Door], held: &[Held], dated: Dated, now: OffsetDateTime
                 "{}’s door has been shut since {since}: {}. {}",
                 outage.upstream,
                 outage.reason,
-                held_back(&[one])
+                held_back(&[one], window)
             )
         }
         several => {
             let names: Vec<&str> = several.iter().map(|held| held.outage.upstream.as_str()).collect();
-            format!("The doors of {} are shut. {}", list(&names), held_back(several))
+            format!("The doors of {} are shut. {}", list(&names), held_back(several, window))
         }
     }
 }
 
 /// Nothing is shut now.
-fn before(now: &str, held: &[Held]) -> String {
+fn before(now: &str, held: &[Held], window: Window) -> String {
     let times: u64 = held.iter().map(|held| held.times).sum();
     let names: BTreeSet<&str> = held.iter().map(|held| held.outage.upstream.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let all: Vec<&Held> = held.iter().collect();
     match (names.as_slice(), times) {
         ([], _) => format!("{now}, and none was shut in this window."),
-        ([one], 1) => format!("{now}; {one}’s was shut once in this window. {}", held_back(&all)),
+        ([one], 1) => format!("{now}; {one}’s was shut once in this window. {}", held_back(&all, window)),
         ([one], times) => {
             let times = count(times, "time");
-            format!("{now}; {one}’s was shut {times} in this window. {}", held_back(&all))
+            format!("{now}; {one}’s was shut {times} in this window. {}", held_back(&all, window))
         }
         (names, times) => {
             let (names, times) = (list(names), count(times, "time"));
-            format!("{now}; those of {names} were shut {times} in this window. {}", held_back(&all))
+            format!("{now}; those of {names} were shut {times} in this window. {}", held_back(&all, window))
         }
     }
 }
 
-/// "312 requests of 4 partners were held back."
-fn held_back(held: &[&Held]) -> String {
+/// "312 requests of 4 partners were held back." An outage is told as a whole, and what of it the window does not show counts.
+fn held_back(held: &[&Held], window: Window) -> String {
     let requests: u64 = held.iter().map(|held| held.requests).sum();
     let partners: BTreeSet<&str> =
         held.iter().flat_map(|held| &held.partners).map(|(slug, _)| slug.as_str()).collect();
@@ -66,9 +67,11 @@ fn held_back(held: &[&Held]) -> String {
         0 => String::new(),
         named => format!(" of {}", count(named as u64, "partner")),
     };
+    let is_within = |held: &&Held| held.counted.from >= window.from && held.counted.to <= window.to;
+    let beyond = if held.iter().all(is_within) { "" } else { ", those outside this window included" };
     match requests {
         0 => "Nobody was held back.".into(),
-        n => format!("{}{whose} {} held back.", count(n, "request"), were(n)),
+        n => format!("{}{whose} {} held back{beyond}.", count(n, "request"), were(n)),
     }
 }
 
@@ -79,12 +82,11 @@ mod tests {
     use super::*;
     use crate::breakers::{Outage, Upstream};
     use crate::domain::over_time::OverTime;
-    use crate::domain::window::Window;
 
     const NOW: OffsetDateTime = datetime!(2026-11-29 15:00 UTC);
+    const HOUR: Window = Window { from: datetime!(2026-11-29 14:00 UTC), to: NOW };
 
     fn door() -> Door {
-        let window = Window { from: datetime!(2026-11-29 14:00 UTC), to: NOW };
         let upstream = Upstream {
             id: 1,
             name: "billing".into(),
@@ -101,7 +103,7 @@ mod tests {
             urls: Vec::new(),
             targets: Vec::new(),
         };
-        Door { upstream, traffic: OverTime::new(window, 60), bands: Vec::new() }
+        Door { upstream, traffic: OverTime::new(HOUR, 60), bands: Vec::new() }
     }
 
     fn held(to: Option<OffsetDateTime>, partners: &[(&str, u64)]) -> Held {
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn a_shut_door_says_since_when_and_why_and_who_stands_before_it() {
         assert_eq!(
-            headline(&[door()], &[held(None, &[("acme", 310), ("globex", 2)])], Dated::Not, NOW),
+            headline(&[door()], &[held(None, &[("acme", 310), ("globex", 2)])], HOUR, Dated::Not, NOW),
             "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
              312 requests of 2 partners were held back."
         );
@@ -133,14 +135,24 @@ mod tests {
 
     #[test]
     fn open_doors_say_whether_any_was_shut() {
-        assert_eq!(headline(&[], &[], Dated::Not, NOW), "There is no upstream yet.");
+        assert_eq!(headline(&[], &[], HOUR, Dated::Not, NOW), "There is no upstream yet.");
         assert_eq!(
-            headline(&[door()], &[], Dated::Not, NOW),
+            headline(&[door()], &[], HOUR, Dated::Not, NOW),
             "The door is open, and none was shut in this window."
         );
         assert_eq!(
-            headline(&[door(), door()], &[held(Some(NOW), &[("", 3)])], Dated::Not, NOW),
+            headline(&[door(), door()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),
             "All doors are open; billing’s was shut once in this window. 3 requests were held back."
+        );
+    }
+
+    #[test]
+    fn what_an_outage_held_back_outside_the_window_is_said_to_count() {
+        let quarter = Window { from: datetime!(2026-11-29 14:45 UTC), to: NOW };
+        assert_eq!(
+            headline(&[door()], &[held(None, &[("acme", 312)])], quarter, Dated::Not, NOW),
+            "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
+             312 requests of 1 partner were held back, those outside this window included."
         );
     }
 }

@@ -40,7 +40,7 @@ pub fn Upstreams() -> impl IntoView {
         }
         let all = one.map(|_| address.with("upstream", None).href());
         let requests = address.elsewhere("/ops/requests");
-        let sentence = headline(&upstreams, &held, dated, now);
+        let sentence = headline(&upstreams, &held, window, dated, now);
         let is_empty = upstreams.is_empty();
         let sections: Vec<_> = upstreams
             .into_iter()

@@ -33,7 +33,7 @@ pub fn Outages(
     let rows: Vec<_> = held.into_iter().map(|held| row(held, dated, &requests)).collect();
     view! {
         <section aria-labelledby="outages-title">
-            <h2 id="outages-title">"Shut doors"<small>"newest first; requests are counted by whole minutes"</small></h2>
+            <h2 id="outages-title">"Shut doors"<small>"newest first; requests of the whole outage, by whole minutes"</small></h2>
             <div class="wide" tabindex="0">
                 <Table class="outages" columns=columns rows=rows/>
             </div>
