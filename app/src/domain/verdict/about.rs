@@ -24,8 +24,10 @@ fn actor(verdict: &Verdict, slug: &str, is_suspended: bool) -> Sentence {
         (Rule::Mine, _) => partner().say(" or you must act"),
         (Rule::Door, _) if is_suspended => Sentence::new().say("You alone can act"),
         (Rule::Door, _) => partner().say(" or you must act"),
-        // What is over, or no more than an upstream can take.
-        (Rule::Quiet, Tone::Notice) => Sentence::new().say("Whoever runs the upstream should know"),
+        // What is over, or hurts nobody now, or is no more than an upstream can take.
+        (Rule::Quiet | Rule::Upstream, Tone::Notice) => {
+            Sentence::new().say("Whoever runs the upstream should know")
+        }
         _ => Sentence::new().say("Whoever runs the upstream must act"),
     }
 }
@@ -74,6 +76,29 @@ mod tests {
             told(of(now)),
             [
                 "`acme` or you must act: 20 of acme’s 80 requests went beyond its plan's quota; none of them was a retry sent too early. It spreads them out, or gets a larger plan from you."
+            ]
+        );
+    }
+
+    #[test]
+    fn an_upstream_that_is_well_again_is_nobodys_to_mend_now() {
+        let minute = |n: i64, failed| Slot {
+            at: hour().window.from + time::Duration::minutes(n),
+            to: hour().window.from + time::Duration::minutes(n + 1),
+            tally: Tally { arrived: 40, reached: 40, failed, ..Tally::default() },
+        };
+        let mut billing = upstream("billing", None);
+        billing.slots = (0..10).map(|n| minute(n, if n < 5 { 20 } else { 0 })).collect();
+        let tally = Tally { arrived: 400, reached: 400, failed: 100, ..Tally::default() };
+        let evidence = Evidence {
+            upstreams: vec![billing],
+            routes: vec![route("billing", tally, Tally::default())],
+            ..of(tally)
+        };
+        assert_eq!(
+            told(evidence),
+            [
+                "Whoever runs the upstream should know: `billing` answered 50 % of what acme sent with 5xx from 14:00 to 14:05; it is not acme’s doing."
             ]
         );
     }

@@ -36,13 +36,11 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     }
     let end = stretch.is_over.then_some(stretch.to);
     let when = evidence.stretch(stretch.from, end, stretch.by_day);
-    let (tone, sentence) = match evidence.who {
+    let tone = if stretch.is_over { Tone::Notice } else { Tone::Alarm };
+    let sentence = match evidence.who {
         Who::Ops => {
             let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, None, &when));
-            (
-                if stretch.is_over { Tone::Notice } else { Tone::Alarm },
-                sentence.say("; ").then(stopped(&tally)),
-            )
+            sentence.say("; ").then(stopped(&tally))
         }
         Who::Partner(_) => {
             let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
@@ -50,7 +48,7 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
                 routes.filter(|r| r.tally.now.faults() > 0).map(|r| r.name.as_str()).collect();
             let sentence =
                 Sentence::new().names(&routes, 3).say(" ").then(failed(&tally, Some(evidence.you()), &when));
-            (Tone::Notice, sentence.say(format!("; it is not {} doing", evidence.your())))
+            sentence.say(format!("; it is not {} doing", evidence.your()))
         }
     };
     let href = match evidence.who {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::verdict::evidence::{Compared, Outage};
 use crate::domain::verdict::examples::{hour, route, texts};
+use crate::domain::verdict::verdicts;
 
 /// Minutes from 14:00 on, of requests and failures each.
 fn of(minutes: &[(u64, u64)]) -> Evidence {
@@ -133,4 +134,15 @@ fn a_partner_is_told_that_it_is_not_its_doing() {
         texts(&evidence),
         ["`billing` answered 38 % of what you sent with 5xx since 14:00; it is not your doing."]
     );
+}
+
+#[test]
+fn an_upstream_that_fails_now_is_worse_than_one_that_is_well_again() {
+    let fails = since_twenty_past();
+    let mut is_well_again = fails.clone();
+    is_well_again.extend([(50, 0); 5]);
+    for who in [Who::Ops, Who::Partner(1)] {
+        let tone = |minutes: &[(u64, u64)]| verdicts(&Evidence { who, ..of(minutes) }).remove(0).tone;
+        assert_eq!((tone(&fails), tone(&is_well_again)), (Tone::Alarm, Tone::Notice), "{who:?}");
+    }
 }
