@@ -94,6 +94,11 @@ fn select(family: &str, grain: Grain, columns: &str, condition: &str) -> String 
     format!("select {columns} from {family}_{} where {condition}", grain.name())
 }
 
+/// As a column: the end of a row's minute, hour or day.
+fn until(grain: Grain) -> String {
+    format!("at + interval '1 {}' as until", grain.name())
+}
+
 fn number(row: &sqlx::postgres::PgRow, column: &str) -> sqlx::Result<u64> {
     row.try_get::<i64, _>(column).map(|n| n as u64)
 }

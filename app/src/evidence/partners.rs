@@ -4,7 +4,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
-use super::{before, habit, number, select};
+use super::{before, habit, number, select, until};
 use crate::books::{Tiles, standouts};
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
 use crate::domain::verdict::{Evidence, LEAST_EARLY, is_rise};
@@ -34,7 +34,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Resul
 async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sqlx::Result<Vec<Suspect>> {
     let mut tiles = Tiles::default();
     let now = tiles.union(window, |grain| {
-        let until = format!("case when early > 0 then at + interval '1 {}' end as until", grain.name());
+        let until = until(grain);
         let passed = "requests - at_route - at_key - at_quota as passed";
         let columns = format!(
             "partner_id, early, 0 as early_before, {until}, spent, {passed}, failed + at_breaker as faults"
@@ -46,7 +46,7 @@ async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sq
     });
     let found = tiles.query(format!(
         "select partner_id, slug, sum(early)::bigint as early, sum(early_before)::bigint as early_before,
-             max(until) as until, sum(spent)::bigint as spent, sum(passed)::bigint as passed, sum(faults)::bigint as faults
+             max(until) filter (where early > 0) as until, sum(spent)::bigint as spent, sum(passed)::bigint as passed, sum(faults)::bigint as faults
          from ({now}\nunion all\n{past}) as piece join partner on partner.id = partner_id
          group by partner_id, slug order by early desc, partner_id"
     ));

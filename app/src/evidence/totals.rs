@@ -4,7 +4,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use time::{Duration, OffsetDateTime};
 
-use super::{Route, before, number, rows};
+use super::{Route, before, number, select, until};
 use crate::books::Tiles;
 use crate::domain::cache_miss::CacheMiss;
 use crate::domain::histogram::Histogram;
@@ -17,6 +17,7 @@ const COLUMNS: &str =
     "route_id, stage, outcome, reached, status_class, cache_miss, requests, upstream_calls, us_proxy,
     b0, b1, b2, b3, b4, b5, b6, b7, b8";
 const SUMS: &str = "stage, outcome, reached, status_class, cache_miss, sum(requests)::bigint as requests,
+    max(until) filter (where requests > 0) as until,
     sum(upstream_calls)::bigint as upstream_calls, sum(us_proxy)::bigint as us_proxy,
     array[sum(b0), sum(b1), sum(b2), sum(b3), sum(b4), sum(b5), sum(b6), sum(b7), sum(b8)]::bigint[] as latency";
 
@@ -24,19 +25,14 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &mut [
     let window = evidence.window;
     let mut tiles = Tiles::default();
     let sql = match evidence.who {
-        Who::Ops if !is_comparable(db, window).await? => {
-            rows(&mut tiles, "total", window, &format!("true as is_now, {COLUMNS}"), "true")
-        }
+        Who::Ops if !is_comparable(db, window).await? => rows(&mut tiles, "total", window, true, "true"),
         Who::Ops => {
-            let now = rows(&mut tiles, "total", window, &format!("true as is_now, {COLUMNS}"), "true");
-            let past =
-                rows(&mut tiles, "total", before(window), &format!("false as is_now, {COLUMNS}"), "true");
+            let now = rows(&mut tiles, "total", window, true, "true");
+            let past = rows(&mut tiles, "total", before(window), false, "true");
             format!("{now}\nunion all\n{past}")
         }
         // A partner is compared with itself by nothing.
-        Who::Partner(_) => {
-            rows(&mut tiles, "rollup", window, &format!("true as is_now, {COLUMNS}"), "partner_id = $2")
-        }
+        Who::Partner(_) => rows(&mut tiles, "rollup", window, true, "partner_id = $2"),
     };
     let sql = format!("select route_id, is_now, {SUMS} from ({sql}) as piece group by 1, 2, 3, 4, 5, 6, 7");
     let query = tiles.query(sql);
@@ -63,6 +59,13 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &mut [
     Ok(())
 }
 
+fn rows(tiles: &mut Tiles, family: &str, window: Window, is_now: bool, condition: &str) -> String {
+    tiles.union(window, |grain| {
+        let columns = format!("{is_now} as is_now, {}, {COLUMNS}", until(grain));
+        select(family, grain, &columns, condition)
+    })
+}
+
 /// Whether the books reach back over most of the window before: a day old, Toll has no week to compare with.
 async fn is_comparable(db: &mut PgConnection, window: Window) -> sqlx::Result<bool> {
     // Minutes are dropped sooner than hours.
@@ -86,6 +89,7 @@ fn measured(row: &PgRow) -> sqlx::Result<Ended> {
         Ended::counted(stage, outcome, reached, row.try_get("status_class")?, number(row, "requests")?);
     Ok(Ended {
         cache_miss: CacheMiss::from_code(row.try_get("cache_miss")?),
+        until: row.try_get("until")?,
         upstream_calls: number(row, "upstream_calls")?,
         upstream_us: number(row, "us_proxy")?,
         latency: histogram(&row.try_get::<Vec<i64>, _>("latency")?),

@@ -1,6 +1,6 @@
 //! What verdicts are computed from: counts of a window, and of the window of the same length before it.
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 pub use super::habit::Habit;
 pub use super::tally::{Compared, Ended, Tally};
@@ -8,6 +8,9 @@ use crate::domain::cache_miss::CacheMiss;
 use crate::domain::moment::Dated;
 use crate::domain::span::Span;
 use crate::domain::window::Window;
+
+/// For how long after it was last seen something goes on.
+const STILL: Duration = Duration::minutes(5);
 
 /// Whose verdicts. A partner's evidence holds that partner's own requests and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,9 +165,20 @@ impl Evidence {
         self.about.as_deref().unwrap_or("you")
     }
 
+    /// "you have", or who has.
+    pub fn you_have(&self) -> String {
+        let have = if self.about.is_some() { "has" } else { "have" };
+        format!("{} {have}", self.you())
+    }
+
     /// "your", or whose it is.
     pub fn your(&self) -> String {
         self.about.as_ref().map_or_else(|| "your".to_owned(), |slug| format!("{slug}’s"))
+    }
+
+    /// Whether what was last seen by then has not been seen for a while.
+    pub fn is_past(&self, last: OffsetDateTime) -> bool {
+        last + STILL <= self.until
     }
 
     /// For a page with this span: its links name the window as it does, and a still tells the year.

@@ -19,8 +19,6 @@ const LEAST_BEFORE: u64 = 30;
 const LEAST_RISE: u64 = 50;
 /// A window before with fewer arrivals cannot fall by enough to speak of.
 const LEAST_TO_FALL: u64 = 200;
-/// For how long after its last early retry a loop goes on.
-const STILL: Duration = Duration::minutes(5);
 /// Per cent of a rise below which a cause goes unnamed.
 const NAMED: u64 = 10;
 /// Loops that are named; more are counted.
@@ -76,7 +74,7 @@ fn is_loop(partner: &Suspect) -> bool {
 
 /// Whether a loop has not been heard of for a while.
 fn is_over(evidence: &Evidence, partner: &Suspect) -> bool {
-    partner.until.is_some_and(|until| until + STILL <= evidence.until)
+    partner.until.is_some_and(|until| evidence.is_past(until))
 }
 
 fn tone_of(evidence: &Evidence, partner: &Suspect) -> Tone {

@@ -1,5 +1,7 @@
-//! Quiet: an upstream gets nothing, because its breaker holds the door shut, or because nobody calls. Retries of refused
-//! callers never make an upstream quiet, and are never blamed for it.
+//! Quiet: an upstream gets nothing, because its breaker holds the door shut, or because nobody calls. A door can stay shut
+//! for want of a caller: then both are said. Retries of refused callers never make an upstream quiet, and are never blamed for it.
+
+use time::OffsetDateTime;
 
 use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
@@ -30,26 +32,9 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let outage = upstream.outage.as_ref()?;
     let sentence = Sentence::new().name(&upstream.name);
     let (tone, sentence) = match outage.until {
-        None if outage.held > 0 => {
-            let nothing = if outage.was_probed { "nothing but probes" } else { "nothing" };
-            let since = evidence.second(outage.since);
-            let sentence = sentence.say(format!(" got {nothing} since {since} because its breaker is open"));
-            let sentence = match outage.times {
-                0 | 1 => sentence.say(format!(" ({}); ", outage.reason)),
-                times => sentence
-                    .say(format!(" ({}); since {} it opened ", outage.reason, evidence.second(outage.first)))
-                    .number(count(times, "time"))
-                    .say(", and "),
-            };
-            (Tone::Alarm, sentence.then(held(evidence, outage)).say("."))
-        }
-        None if evidence.asked_of(&upstream.name).now.arrived > 0 => {
-            let since = evidence.second(outage.since);
-            let sentence = sentence.say(format!(
-                " has been shut off since {since} by its breaker ({}); nobody was held back yet.",
-                outage.reason
-            ));
-            (Tone::Notice, sentence)
+        None => {
+            let (tone, rest) = shut_now(evidence, upstream, outage)?;
+            (tone, sentence.then(rest))
         }
         // Was its door shut, or did it fail? Where there is more to say about the latter, that says it.
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
@@ -69,6 +54,52 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         _ => return None,
     };
     Some(about(evidence, upstream, tone, outage.held, sentence))
+}
+
+/// While it lasts: does the door keep callers away, or are there none?
+fn shut_now(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage) -> Option<(Tone, Sentence)> {
+    let now = evidence.asked_of(&upstream.name).now;
+    if outage.held == 0 && now.arrived == 0 {
+        return None;
+    }
+    let (since, reason) = (evidence.second(outage.since), &outage.reason);
+    let shut_off = Sentence::new().say(format!(" has been shut off since {since} by its breaker ({reason})"));
+    let held = how_often(evidence, outage).then(held(evidence, outage));
+    Some(match (long_ago(evidence, now.last_arrived), long_ago(evidence, now.last_at_breaker)) {
+        (Some(called), _) => {
+            let uncalled = shut_off.say(format!(", and nobody has called it since {called}"));
+            let rest = match outage.held {
+                0 => uncalled,
+                _ => uncalled.say("; ").then(held).say(" until then"),
+            };
+            (Tone::Notice, rest.say("."))
+        }
+        (None, _) if outage.held == 0 => (Tone::Notice, shut_off.say("; nobody was held back yet.")),
+        (None, Some(came)) => {
+            (Tone::Notice, shut_off.say("; ").then(held).say(format!(", none since {came}.")))
+        }
+        (None, None) => {
+            let nothing = if outage.was_probed { "nothing but probes" } else { "nothing" };
+            let got = format!(" got {nothing} since {since} because its breaker is open ({reason}); ");
+            (Tone::Alarm, Sentence::new().say(got).then(held).say("."))
+        }
+    })
+}
+
+/// When something was last seen, if that is a while ago.
+fn long_ago(evidence: &Evidence, last: Option<OffsetDateTime>) -> Option<String> {
+    last.filter(|last| evidence.is_past(*last)).map(|last| evidence.minute(last))
+}
+
+/// "since 14:02:11 it opened 5 times, and ", if it did more than once.
+fn how_often(evidence: &Evidence, outage: &Outage) -> Sentence {
+    match outage.times {
+        0 | 1 => Sentence::new(),
+        times => Sentence::new()
+            .say(format!("since {} it opened ", evidence.second(outage.first)))
+            .number(count(times, "time"))
+            .say(", and "),
+    }
 }
 
 /// "312 requests of 4 partners were held back"
@@ -91,13 +122,24 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let second = |at| evidence.second(at);
     let your = evidence.your();
     let again = if outage.times > 1 { ", again and again" } else { "" };
+    let (has, was, it) = if held.len() > 1 { ("have", "were", "them") } else { ("has", "was", "it") };
     let (tone, when, is) = match outage.until {
         None if outage.held > 0 => {
-            (Tone::Alarm, format!(" has been unavailable since {}{again}: ", second(outage.first)), "is")
+            let now = evidence.asked_of(&upstream.name).now;
+            let uncalled = long_ago(evidence, now.last_arrived);
+            let uncalled = uncalled
+                .map(|called| format!(", and {} not called {it} since {called}", evidence.you_have()));
+            let when = format!(
+                " {has} been unavailable since {}{again}{}: ",
+                second(outage.first),
+                uncalled.unwrap_or_default()
+            );
+            let is_felt = long_ago(evidence, now.last_at_breaker).is_none();
+            (if is_felt { Tone::Alarm } else { Tone::Notice }, when, "is")
         }
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
             let (first, until) = (second(outage.first), second(until));
-            (Tone::Notice, format!(" was unavailable between {first} and {until}{again}: "), "was")
+            (Tone::Notice, format!(" {was} unavailable between {first} and {until}{again}: "), "was")
         }
         _ => return None,
     };

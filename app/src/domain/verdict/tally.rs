@@ -1,5 +1,7 @@
 //! Requests by what became of them, and a window's beside those of the one before.
 
+use time::OffsetDateTime;
+
 use crate::domain::cache_miss::CacheMiss;
 use crate::domain::histogram::Histogram;
 use crate::domain::outcome::{Outcome, Where};
@@ -61,6 +63,10 @@ pub struct Tally {
     pub upstream_us: u64,
     /// How long those that reached the upstream took.
     pub latency: Histogram,
+    /// The end of the minute, hour or day in which the last of them arrived, where that was read.
+    pub last_arrived: Option<OffsetDateTime>,
+    /// The same of those that came as far as the breaker.
+    pub last_at_breaker: Option<OffsetDateTime>,
 }
 
 /// A row of the totals.
@@ -72,6 +78,8 @@ pub struct Ended {
     /// First digit of the upstream's status; meaningful where `reached`.
     pub class: u8,
     pub cache_miss: Option<CacheMiss>,
+    /// The end of the minute, hour or day in which the last of them arrived, where that was read.
+    pub until: Option<OffsetDateTime>,
     pub requests: u64,
     pub upstream_calls: u64,
     pub upstream_us: u64,
@@ -88,6 +96,7 @@ impl Ended {
             class: class as u8,
             cache_miss: None,
             requests,
+            until: None,
             upstream_calls: 0,
             upstream_us: 0,
             latency: Histogram::default(),
@@ -112,6 +121,10 @@ impl Tally {
     pub fn add(&mut self, ended: &Ended) {
         let n = ended.requests;
         self.arrived += n;
+        self.last_arrived = self.last_arrived.max(ended.until);
+        if ended.stage >= Stage::Breaker {
+            self.last_at_breaker = self.last_at_breaker.max(ended.until);
+        }
         let served =
             [Outcome::CacheHit, Outcome::CacheNotModified, Outcome::CacheStale, Outcome::CacheCollapsed];
         if ended.reached {
@@ -182,6 +195,8 @@ impl Tally {
         self.refreshed += other.refreshed;
         self.upstream_us += other.upstream_us;
         self.latency.add(&other.latency);
+        self.last_arrived = self.last_arrived.max(other.last_arrived);
+        self.last_at_breaker = self.last_at_breaker.max(other.last_at_breaker);
     }
 
     /// Requests for which there was a token, or that needed none.
@@ -234,6 +249,7 @@ mod tests {
                 reached: reached && stage == Stage::Proxy,
                 class,
                 cache_miss: None,
+                until: None,
                 requests,
                 upstream_calls: 0,
                 upstream_us: 0,
@@ -265,6 +281,7 @@ mod tests {
             reached,
             class: 0,
             cache_miss: None,
+            until: None,
             requests: 1,
             upstream_calls: 0,
             upstream_us: 0,

@@ -18,6 +18,13 @@ impl Scene {
         self.write_past(6, (0..80).map(of).collect()).await;
         self.said(80).await
     }
+
+    /// The door of `billing` was shut twelve minutes ago, and held back so many requests in that minute.
+    async fn was_shut_and_held_back(&self, requests: usize) {
+        let held = self.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
+        self.write_past(12, vec![held; requests]).await;
+        self.event_of_billing(720, "open").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,6 +88,31 @@ async fn what_had_arrived_in_the_minute_before_the_door_was_shut_and_was_held_ba
     scene.event_of_billing(120, "open").await;
     let said = scene.said(40).await.remove(0);
     assert!(said.ends_with("; 40 requests of 1 partner were held back."), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_door_that_is_still_shut_says_that_nobody_calls_any_more() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    scene.was_shut_and_held_back(40).await;
+    let said = scene.said(40).await.remove(0);
+    assert!(said.starts_with("`billing` has been shut off since "), "{said}");
+    let (why, rest) =
+        said.split_once(", and nobody has called it since ").unwrap_or_else(|| panic!("{said}"));
+    assert!(why.ends_with(" by its breaker (5 timeouts in 10 s)"), "{said}");
+    assert!(rest.ends_with("; 40 requests of 1 partner were held back until then."), "{said}");
+    let acme = Who::Partner(scene.partner("acme").await);
+    let mine = scene.verdicts(acme, 40).await.remove(0).text();
+    assert!(mine.contains(", and you have not called it since "), "{mine}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn callers_whom_the_cache_serves_are_none_that_a_shut_door_keeps_away() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    scene.was_shut_and_held_back(40).await;
+    let hit = scene.record("acme", "billing", Stage::Cache, Outcome::CacheHit).await;
+    scene.write_past(1, vec![hit; 10]).await;
+    let said = scene.said(50).await.remove(0);
+    assert!(said.contains("; 40 requests of 1 partner were held back, none since "), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,3 +1,4 @@
+use time::OffsetDateTime;
 use time::macros::datetime;
 
 use super::*;
@@ -185,4 +186,86 @@ fn a_breaker_that_has_opened_and_held_nobody_back_yet_is_told_if_there_were_call
             "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s); nobody was held back yet."
         ]
     );
+}
+
+/// The door has been shut since 14:02:11, and there were no calls after these.
+fn without_calls_since(called: OffsetDateTime, came: OffsetDateTime, outage: Outage) -> Evidence {
+    let mut evidence = of(outage);
+    let now = &mut evidence.routes[0].tally.now;
+    (now.last_arrived, now.last_at_breaker) = (Some(called), Some(came));
+    evidence
+}
+
+const LONG_AGO: OffsetDateTime = datetime!(2026-01-01 14:06 UTC);
+const JUST_NOW: OffsetDateTime = datetime!(2026-01-01 14:50 UTC);
+
+#[test]
+fn a_shut_door_that_nobody_calls_at_any_more_is_told_apart_from_one_that_holds_callers_back() {
+    let verdict = verdicts(&without_calls_since(LONG_AGO, LONG_AGO, outage(312, 4))).remove(0);
+    assert_eq!(
+        verdict.text(),
+        "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s), and nobody has called it since \
+         14:06; 312 requests of 4 partners were held back until then."
+    );
+    assert_eq!((verdict.rule, verdict.tone), (Rule::Quiet, Tone::Notice));
+    let called = verdicts(&without_calls_since(JUST_NOW, JUST_NOW, outage(312, 4))).remove(0);
+    assert!(called.text().starts_with("`billing` got nothing since 14:02:11"), "{}", called.text());
+    assert_eq!(called.tone, Tone::Alarm);
+}
+
+#[test]
+fn five_minutes_without_a_call_are_needed_to_say_that_nobody_calls() {
+    let said = |called| texts(&without_calls_since(called, called, outage(312, 4))).remove(0);
+    // It is 14:50:30.
+    assert!(said(datetime!(2026-01-01 14:45 UTC)).contains("nobody has called it since 14:45"));
+    assert!(!said(datetime!(2026-01-01 14:46 UTC)).contains("nobody has called"));
+}
+
+#[test]
+fn calls_that_do_not_come_as_far_as_the_door_are_calls() {
+    assert_eq!(
+        texts(&without_calls_since(JUST_NOW, LONG_AGO, outage(312, 4))),
+        [
+            "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s); 312 requests of 4 partners were \
+             held back, none since 14:06."
+        ]
+    );
+}
+
+#[test]
+fn a_door_that_shut_once_more_without_callers_tells_how_often() {
+    let flapping = Outage { since: datetime!(2026-01-01 14:30:00 UTC), times: 5, ..outage(516, 2) };
+    let called = datetime!(2026-01-01 14:31 UTC);
+    assert_eq!(
+        texts(&without_calls_since(called, called, flapping)),
+        [
+            "`billing` has been shut off since 14:30:00 by its breaker (5 timeouts in 10 s), and nobody has called it since \
+             14:31; since 14:02:11 it opened 5 times, and 516 requests of 2 partners were held back until then."
+        ]
+    );
+}
+
+#[test]
+fn a_door_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
+    let mut evidence = without_calls_since(LONG_AGO, LONG_AGO, outage(0, 0));
+    evidence.routes[0].tally.now = Tally { last_arrived: Some(LONG_AGO), ..served(5) };
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s), and nobody has called it since \
+             14:06."
+        ]
+    );
+}
+
+#[test]
+fn a_partner_that_calls_no_more_reads_that_the_door_is_still_shut() {
+    let evidence = without_calls_since(LONG_AGO, LONG_AGO, outage(12, 4));
+    let verdict = verdicts(&Evidence { who: Who::Partner(1), ..evidence }).remove(0);
+    assert_eq!(
+        verdict.text(),
+        "`billing` has been unavailable since 14:02:11, and you have not called it since 14:06: 12 of your requests were \
+         held back to let it recover. It is not your doing."
+    );
+    assert_eq!(verdict.tone, Tone::Notice);
 }
