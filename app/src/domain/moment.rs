@@ -9,6 +9,9 @@ use super::window::Window;
 /// From when on an end is told as "in 3 days" rather than by its date.
 const SOON: Duration = Duration::days(7);
 
+/// For how long after it was last seen something goes on.
+const STILL: Duration = Duration::minutes(5);
+
 /// How much of its date a moment is told with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -81,6 +84,11 @@ impl Dated {
             Some(to) => format!("from {} to {}", words(from), words(to)),
         }
     }
+}
+
+/// Whether what was last seen by then has not been seen for a while.
+pub fn is_past(last: OffsetDateTime, now: OffsetDateTime) -> bool {
+    last + STILL <= now
 }
 
 /// "12 March 2027".

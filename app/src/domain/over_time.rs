@@ -112,6 +112,12 @@ impl OverTime {
         round.map(|factor| factor * ten).find(|top| *top >= highest - 1e-9).unwrap_or(highest)
     }
 
+    /// The end of the last step in which anything arrived.
+    pub fn last_arrival(&self) -> Option<OffsetDateTime> {
+        let last = self.points.iter().rposition(|point| point.iter().any(|requests| *requests > 0))?;
+        Some(self.part(last).to)
+    }
+
     /// Requests of a stage in all steps.
     pub fn total(&self, stage: Stage) -> u64 {
         self.points.iter().map(|point| point[stage.index()]).sum()

@@ -1,16 +1,13 @@
 //! What verdicts are computed from: counts of a window, and of the window of the same length before it.
 
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
 pub use super::habit::Habit;
 pub use super::tally::{Compared, Ended, Tally};
 use crate::domain::cache_miss::CacheMiss;
-use crate::domain::moment::Dated;
+use crate::domain::moment::{self, Dated};
 use crate::domain::span::Span;
 use crate::domain::window::Window;
-
-/// For how long after it was last seen something goes on.
-const STILL: Duration = Duration::minutes(5);
 
 /// Whose verdicts. A partner's evidence holds that partner's own requests and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +175,7 @@ impl Evidence {
 
     /// Whether what was last seen by then has not been seen for a while.
     pub fn is_past(&self, last: OffsetDateTime) -> bool {
-        last + STILL <= self.until
+        moment::is_past(last, self.until)
     }
 
     /// For a page with this span: its links name the window as it does, and a still tells the year.

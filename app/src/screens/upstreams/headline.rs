@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::api::Door;
 use crate::breakers::Held;
-use crate::domain::moment::Dated;
+use crate::domain::moment::{Dated, is_past};
 use crate::domain::numbers::{count, list, were};
 use crate::domain::window::Window;
 
@@ -24,11 +24,13 @@ pub fn headline(doors: &[Door], held: &[Held], window: Window, dated: Dated, now
         [one] => {
             let outage = &one.outage;
             let since = dated.enough(outage.from, now).second(outage.from);
+            let door = doors.iter().find(|door| door.upstream.name == outage.upstream);
             format!(
-                "{}’s door has been shut since {since}: {}. {}",
+                "{}’s door has been shut since {since}: {}. {}{}",
                 outage.upstream,
                 outage.reason,
-                held_back(&[one], window)
+                held_back(&[one], window),
+                door.and_then(|door| uncalled(door, window, dated, now)).unwrap_or_default()
             )
         }
         several => {
@@ -36,6 +38,16 @@ pub fn headline(doors: &[Door], held: &[Held], window: Window, dated: Dated, now
             format!("The doors of {} are shut. {}", list(&names), held_back(several, window))
         }
     }
+}
+
+/// " Nobody has called it since 14:06.", if the window goes on.
+fn uncalled(door: &Door, window: Window, dated: Dated, now: OffsetDateTime) -> Option<String> {
+    let words = match door.traffic.last_arrival() {
+        None => "in this window".to_owned(),
+        Some(last) if is_past(last, now) => format!("since {}", dated.enough(last, now).minute(last)),
+        Some(_) => return None,
+    };
+    (window.to >= now).then(|| format!(" Nobody has called it {words}."))
 }
 
 /// Nothing is shut now.
@@ -82,11 +94,19 @@ mod tests {
     use super::*;
     use crate::breakers::{Outage, Upstream};
     use crate::domain::over_time::OverTime;
+    use crate::domain::stage::Stage;
 
     const NOW: OffsetDateTime = datetime!(2026-11-29 15:00 UTC);
     const HOUR: Window = Window { from: datetime!(2026-11-29 14:00 UTC), to: NOW };
 
+    /// Called in the last minute.
     fn door() -> Door {
+        door_called_at(datetime!(2026-11-29 14:59 UTC))
+    }
+
+    fn door_called_at(at: OffsetDateTime) -> Door {
+        let mut traffic = OverTime::new(HOUR, 60);
+        traffic.add(at, Stage::Breaker, 312);
         let upstream = Upstream {
             id: 1,
             name: "billing".into(),
@@ -103,7 +123,7 @@ mod tests {
             urls: Vec::new(),
             targets: Vec::new(),
         };
-        Door { upstream, traffic: OverTime::new(HOUR, 60), bands: Vec::new() }
+        Door { upstream, traffic, bands: Vec::new() }
     }
 
     fn held(to: Option<OffsetDateTime>, partners: &[(&str, u64)]) -> Held {
@@ -154,5 +174,21 @@ mod tests {
             "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
              312 requests of 1 partner were held back, those outside this window included."
         );
+    }
+
+    #[test]
+    fn a_shut_door_that_nobody_calls_at_any_more_says_since_when() {
+        let said = |called_at, window| {
+            headline(&[door_called_at(called_at)], &[held(None, &[("acme", 312)])], window, Dated::Not, NOW)
+        };
+        let held_back = "312 requests of 1 partner were held back.";
+        let called_at = datetime!(2026-11-29 14:45 UTC);
+        let silent = said(called_at, HOUR);
+        assert!(silent.ends_with(&format!("{held_back} Nobody has called it since 14:46.")), "{silent}");
+        assert!(said(datetime!(2026-11-29 14:55 UTC), HOUR).ends_with(held_back));
+        let never = said(datetime!(2026-11-29 13:00 UTC), HOUR);
+        assert!(never.ends_with(&format!("{held_back} Nobody has called it in this window.")), "{never}");
+        let past = Window { to: datetime!(2026-11-29 14:50 UTC), ..HOUR };
+        assert!(!said(called_at, past).contains("Nobody"), "of what came after it nothing is known");
     }
 }
