@@ -119,35 +119,52 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let outage = upstream.outage.as_ref()?;
     let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
     let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
-    let second = |at| evidence.second(at);
+    let are_several = held.len() > 1;
+    let (tone, when) = unavailable(evidence, upstream, outage, are_several)?;
+    let (they, is) =
+        (if are_several { "they" } else { "it" }, if outage.until.is_some() { "was" } else { "is" });
+    let failing = upstream::failing(evidence, upstream);
+    let failing = failing.map(|failing| Sentence::new().say(format!(", and {they} ")).then(failing));
     let your = evidence.your();
+    let sentence = Sentence::new()
+        .names(&held, NAMES)
+        .say(format!(" {when}: "))
+        .number(grouped(outage.held))
+        .say(format!(" of {your} requests {} held back to let it recover", were(outage.held)))
+        .then(failing.unwrap_or_default())
+        .say(format!(". It {is} not {your} doing."));
+    Some(about(evidence, upstream, tone, outage.held, sentence))
+}
+
+/// "has been unavailable since 14:02:11", if that is worth a word.
+fn unavailable(
+    evidence: &Evidence,
+    upstream: &UpstreamEvidence,
+    outage: &Outage,
+    are_several: bool,
+) -> Option<(Tone, String)> {
+    let first = evidence.second(outage.first);
     let again = if outage.times > 1 { ", again and again" } else { "" };
-    let (has, was, it) = if held.len() > 1 { ("have", "were", "them") } else { ("has", "was", "it") };
-    let (tone, when, is) = match outage.until {
+    let (has, was, it) = if are_several { ("have", "were", "them") } else { ("has", "was", "it") };
+    match outage.until {
         None if outage.held > 0 => {
             let now = evidence.asked_of(&upstream.name).now;
-            let uncalled = long_ago(evidence, now.last_arrived);
-            let uncalled = uncalled
-                .map(|called| format!(", and {} not called {it} since {called}", evidence.you_have()));
-            let when = format!(
-                " {has} been unavailable since {}{again}{}: ",
-                second(outage.first),
-                uncalled.unwrap_or_default()
-            );
+            let since = format!("{has} been unavailable since {first}{again}");
+            let when = match long_ago(evidence, now.last_arrived) {
+                Some(called) => {
+                    format!("{since}, and {} not called {it} since {called}", evidence.you_have())
+                }
+                None => since,
+            };
             let is_felt = long_ago(evidence, now.last_at_breaker).is_none();
-            (if is_felt { Tone::Alarm } else { Tone::Notice }, when, "is")
+            Some((if is_felt { Tone::Alarm } else { Tone::Notice }, when))
         }
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
-            let (first, until) = (second(outage.first), second(until));
-            (Tone::Notice, format!(" {was} unavailable between {first} and {until}{again}: "), "was")
+            let until = evidence.second(until);
+            Some((Tone::Notice, format!("{was} unavailable between {first} and {until}{again}")))
         }
-        _ => return None,
-    };
-    let sentence = Sentence::new().names(&held, NAMES).say(when).number(grouped(outage.held)).say(format!(
-        " of {your} requests {} held back to let it recover. It {is} not {your} doing.",
-        were(outage.held)
-    ));
-    Some(about(evidence, upstream, tone, outage.held, sentence))
+        _ => None,
+    }
 }
 
 /// "`billing` is quiet because nobody calls it."

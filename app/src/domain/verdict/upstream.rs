@@ -28,14 +28,22 @@ struct Stretch {
     tally: Tally,
 }
 
+impl Stretch {
+    /// "since 14:20", "from 14:20 to 14:35"
+    fn when(&self, evidence: &Evidence) -> String {
+        evidence.stretch(self.from, self.is_over.then_some(self.to), self.by_day)
+    }
+}
+
+/// "answered 38 % of what you sent with 5xx since 14:20", of a partner's requests, if that goes on.
+pub(super) fn failing(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Sentence> {
+    let stretch = worst(&upstream.slots).filter(|stretch| !stretch.is_over)?;
+    Some(failed(&stretch.tally, Some(evidence.you()), &stretch.when(evidence)))
+}
+
 pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let stretch = worst(&upstream.slots)?;
-    let (tally, faults) = (stretch.tally, stretch.tally.faults());
-    if faults < LEAST_FAILED || faults * 100 < tally.tried() * BEARABLE {
-        return None;
-    }
-    let end = stretch.is_over.then_some(stretch.to);
-    let when = evidence.stretch(stretch.from, end, stretch.by_day);
+    let (tally, faults, when) = (stretch.tally, stretch.tally.faults(), stretch.when(evidence));
     let tone = if stretch.is_over { Tone::Notice } else { Tone::Alarm };
     let sentence = match evidence.who {
         Who::Ops => {
@@ -98,7 +106,7 @@ fn stopped(tally: &Tally) -> Sentence {
     }
 }
 
-/// The stretch of slots that has most failures above what is bearable. None if nowhere are that many.
+/// The stretch of slots that has most failures above what is bearable. None if nowhere are enough to speak of.
 fn worst(slots: &[Slot]) -> Option<Stretch> {
     let excess = |slot: &Slot| slot.tally.faults() as i64 * 100 - (slot.tally.tried() * BEARABLE) as i64;
     let (mut best, mut sum, mut start) = (None, 0, 0);
@@ -119,6 +127,10 @@ fn worst(slots: &[Slot]) -> Option<Stretch> {
     let is_over = after >= LEAST_FAILED && slots.len() - end > 2;
     if !is_over {
         slots[end + 1..].iter().for_each(|slot| tally.merge(&slot.tally));
+    }
+    let faults = tally.faults();
+    if faults < LEAST_FAILED || faults * 100 < tally.tried() * BEARABLE {
+        return None;
     }
     let (first, to) = (&slots[start], slots[end].to);
     let by_day = first.to - first.at >= Duration::DAY;

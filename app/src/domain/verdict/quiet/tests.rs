@@ -1,8 +1,8 @@
-use time::OffsetDateTime;
 use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
 
 use super::*;
-use crate::domain::verdict::evidence::{Compared, Suspect};
+use crate::domain::verdict::evidence::{Compared, RouteEvidence, Slot, Suspect};
 use crate::domain::verdict::examples::{hour, route, served, texts, upstream};
 use crate::domain::verdict::verdicts;
 
@@ -268,4 +268,37 @@ fn a_partner_that_calls_no_more_reads_that_the_door_is_still_shut() {
          held back to let it recover. It is not your doing."
     );
     assert_eq!(verdict.tone, Tone::Notice);
+}
+
+#[test]
+fn a_partner_before_a_shut_door_reads_what_of_its_own_failed_as_well() {
+    let mut evidence = Evidence { who: Who::Partner(1), ..of(outage(3, 1)) };
+    let at = datetime!(2026-01-01 14:01 UTC);
+    let mut failing = |failed| {
+        let tally = Tally { arrived: 20, reached: 20, failed, ..Tally::default() };
+        evidence.upstreams[0].slots = vec![Slot { at, to: at + Duration::MINUTE, tally }];
+        texts(&evidence).remove(0)
+    };
+    assert_eq!(
+        failing(15),
+        "`billing` has been unavailable since 14:02:11: 3 of your requests were held back to let it recover, and it answered \
+         75 % of what you sent with 5xx since 14:01. It is not your doing."
+    );
+    let bad_luck = failing(9);
+    assert!(bad_luck.contains("held back to let it recover. It is not your doing."), "{bad_luck}");
+}
+
+#[test]
+fn several_routes_of_a_partner_to_one_upstream_are_told_together() {
+    let mut evidence =
+        Evidence { who: Who::Partner(1), ..without_calls_since(LONG_AGO, LONG_AGO, outage(24, 1)) };
+    let refunds = RouteEvidence { name: "refunds".into(), ..evidence.routes[0].clone() };
+    evidence.routes.push(refunds);
+    assert_eq!(
+        texts(&evidence),
+        [
+            "`billing` and `refunds` have been unavailable since 14:02:11, and you have not called them since 14:06: 24 of \
+             your requests were held back to let it recover. It is not your doing."
+        ]
+    );
 }
