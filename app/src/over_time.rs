@@ -37,7 +37,7 @@ impl Several {
 
 /// The sums over all steps are exactly the funnel's numbers.
 pub async fn over_time(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<OverTime> {
-    Ok(read(db, window, of, "0::bigint").await?.of(0))
+    Ok(read(db, window, of, ALTOGETHER).await?.of(0))
 }
 
 /// By the upstream that a route leads to.
@@ -46,7 +46,9 @@ pub async fn by_upstream(db: &PgPool, window: Window) -> sqlx::Result<Several> {
     read(db, window, &Filter::default(), upstream).await
 }
 
-/// `group` is what is kept apart, as an expression on the columns of a total.
+/// What is kept apart, as an expression on `route_id`.
+const ALTOGETHER: &str = "0::bigint";
+
 async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Result<Several> {
     let (family, whose, minutes) = match of.partner {
         Some(_) => ("rollup", "partner_id = $2", MINUTES_OF_ONE),
@@ -61,11 +63,12 @@ async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Re
             grain.name()
         )
     });
-    // Summed by route first: what a route leads to need then be looked up for few rows.
+    // Summed by route first, where routes matter: what a route leads to need then be looked up for few rows.
+    let route = if group == ALTOGETHER { "null::bigint" } else { "route_id" };
     let select = format!(
         "select step, stage, {group} as id, sum(requests)::bigint
          from (
-             select date_bin(make_interval(secs => $4), at, timestamptz 'epoch') as step, stage, route_id, sum(requests) as requests
+             select date_bin(make_interval(secs => $4), at, timestamptz 'epoch') as step, stage, {route} as route_id, sum(requests) as requests
              from ({pieces}) as piece group by 1, 2, 3
          ) as summed group by 1, 2, 3"
     );

@@ -18,6 +18,9 @@ const BY_MINUTE: Duration = Duration::hours(6);
 /// And up to this long by hour.
 const BY_HOUR: Duration = Duration::days(7);
 
+/// Route, time, length in seconds, and how so many requests ended.
+type Row = (i64, OffsetDateTime, i32, Stage, Outcome, bool, i16, i64);
+
 /// For the upstreams that failed often enough to be named.
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Route]) -> sqlx::Result<()> {
     let faults = |upstream: i64| -> u64 {
@@ -45,7 +48,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
         Who::Ops => (pieces, None),
         Who::Partner(partner) => (summed(&pieces), Some(partner)),
     };
-    let rows: Vec<(i64, OffsetDateTime, i32, Stage, Outcome, bool, i16, i64)> =
+    let rows: Vec<Row> =
         sqlx::query_as(AssertSqlSafe(sql)).bind(tiles.times()).bind(ids).bind(partner).fetch_all(db).await?;
     let upstream_of: BTreeMap<i64, i64> = routes.iter().map(|route| (route.id, route.upstream)).collect();
     let mut slots: BTreeMap<(i64, OffsetDateTime), Slot> = BTreeMap::new();

@@ -113,11 +113,11 @@ pub async fn connect_to_primary(url: &str, connections: u32) -> Result<PgPool, U
     }
 }
 
-/// A pool for screens, of a database that answers. What they ask is planned for the window at hand, for a plan that suits any
-/// window reads a month as it would an hour; and to compile it, or to start helpers for it, takes longer than to run it.
+/// A pool for screens, of a database that answers. What they ask is a step in an index by time, whatever the window, so it is
+/// planned once: to plan it for each window, to compile it or to start helpers for it takes as long as to run it.
 pub fn for_screens(url: &str, connections: u32) -> sqlx::Result<PgPool> {
     let planned =
-        [("plan_cache_mode", "force_custom_plan"), ("jit", "off"), ("max_parallel_workers_per_gather", "0")];
+        [("plan_cache_mode", "force_generic_plan"), ("jit", "off"), ("max_parallel_workers_per_gather", "0")];
     let options = PgConnectOptions::from_str(url)?.options(planned);
     let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(PATIENCE);
     Ok(pool.connect_lazy_with(options))
