@@ -31,9 +31,9 @@ pub struct Args {
 }
 
 /// 0: the database is as the file says. 1: something is wrong with the file, told on standard error; nothing was changed.
-pub async fn run(args: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
+pub async fn run(args: Args, text: Text, db: &PgPool) -> anyhow::Result<ExitCode> {
     let name = args.file.display();
-    let text = match read(&args.file).with_context(|| format!("{name} cannot be read"))? {
+    let text = match text {
         Ok(text) => text,
         Err(line) => {
             eprintln!("{name}:{line}: is not UTF-8; save the file as UTF-8");
@@ -58,8 +58,17 @@ pub async fn run(args: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Inner error: the line that is not UTF-8.
-fn read(file: &Path) -> std::io::Result<Result<String, usize>> {
+/// What the file says, or the line that is not UTF-8.
+pub type Text = Result<String, usize>;
+
+impl Args {
+    /// Waits for the end of standard input, and for as long hears no signals.
+    pub fn read(&self) -> anyhow::Result<Text> {
+        read(&self.file).with_context(|| format!("{} cannot be read", self.file.display()))
+    }
+}
+
+fn read(file: &Path) -> std::io::Result<Text> {
     let mut bytes = Vec::new();
     if file == Path::new("-") {
         std::io::stdin().read_to_end(&mut bytes)?;

@@ -7,17 +7,24 @@ use app::away::is_away;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool};
 use tokio::time::error::Elapsed;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::migrate;
 use crate::config::Config;
-use crate::postgres::Lease;
+use crate::postgres::{Lease, PostgresError};
 
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a command that works looks whether the database still answers.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+/// How long a command's statement may wait for a connection: longer than it takes to notice that none will come, and why.
+const ACQUIRE: Duration = Duration::from_secs(30);
+/// How long what is open may take to close, where nobody waits for what it does.
+pub const CLOSE: Duration = Duration::from_secs(2);
 
 pub struct Database {
     pub pool: PgPool,
+    options: PgConnectOptions,
     private: Option<Lease>,
 }
 
@@ -29,17 +36,48 @@ impl Database {
             None => Some(Lease::take(&config.data_dir, purpose).await?),
         };
         let url = private.as_ref().map(Lease::url).or(config.database_url.as_deref()).unwrap_or_default();
-        match ready(url, 4).await {
-            Ok(pool) => Ok(Database { pool, private }),
+        let options = PgConnectOptions::from_str(url).map_err(Unreached::from)?;
+        let database = Database { pool: pool(options.clone(), 4, ACQUIRE), options, private };
+        match database.ready().await {
+            Ok(()) => Ok(database),
             Err(error) => {
-                end(private).await?;
+                database.close().await?;
                 Err(error)
             }
         }
     }
 
+    async fn ready(&self) -> anyhow::Result<()> {
+        self.look().await?;
+        tokio::select! {
+            current = migrate::ensure(&self.pool) => current,
+            gone = self.gone() => Err(gone.into()),
+        }
+    }
+
+    /// Whether a new session comes about, as a statement does not say: it may take as long as it takes.
+    async fn look(&self) -> Result<(), Unreached> {
+        match (reach(&self.options).await, &self.private) {
+            (Err(Unreached::Silent(_)), Some(lease)) => Err(lease.silent().into()),
+            (reached, _) => reached,
+        }
+    }
+
+    /// Returns when no new session comes about any more, with the reason: what a statement waits for will not come either.
+    pub async fn gone(&self) -> Unreached {
+        loop {
+            sleep(BETWEEN_LOOKS).await;
+            match self.look().await {
+                // Full, or starting: it is there. A private server that died is started again.
+                Err(Unreached::Refused(sqlx::Error::Io(_))) if self.private.is_some() => {}
+                Ok(()) | Err(Unreached::Refused(sqlx::Error::Database(_))) => {}
+                Err(gone) => return gone,
+            }
+        }
+    }
+
     pub async fn close(self) -> anyhow::Result<()> {
-        self.pool.close().await;
+        let _late = timeout(CLOSE, self.pool.close()).await;
         end(self.private).await
     }
 }
@@ -54,12 +92,6 @@ pub fn must_exist(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn ready(url: &str, connections: u32) -> anyhow::Result<PgPool> {
-    let pool = connect(url, connections).await?;
-    migrate::ensure(&pool).await?;
-    Ok(pool)
-}
-
 async fn end(private: Option<Lease>) -> anyhow::Result<()> {
     if let Some(lease) = private {
         lease.end().await?;
@@ -72,8 +104,13 @@ async fn end(private: Option<Lease>) -> anyhow::Result<()> {
 pub enum Unreached {
     #[error("cannot reach the database: start it, or correct DATABASE_URL: {0}")]
     Refused(sqlx::Error),
-    #[error("the database does not answer: start it, or correct DATABASE_URL")]
+    #[error(
+        "the database takes connections and does not answer within {} s: it hangs or is overloaded, so look after it and \
+         restart it, or correct DATABASE_URL", PATIENCE.as_secs()
+    )]
     Silent(#[from] Elapsed),
+    #[error(transparent)]
+    Private(#[from] PostgresError),
     #[error("the database only reads, as a replica does: name the primary in DATABASE_URL")]
     OnlyReads,
 }
@@ -83,7 +120,7 @@ impl Unreached {
     pub fn may_pass(&self) -> bool {
         match self {
             Unreached::Refused(error) => is_away(error),
-            Unreached::Silent(_) | Unreached::OnlyReads => true,
+            Unreached::Silent(_) | Unreached::Private(_) | Unreached::OnlyReads => true,
         }
     }
 }
@@ -94,18 +131,21 @@ impl From<sqlx::Error> for Unreached {
     }
 }
 
-/// A pool for a database that answers.
-pub async fn connect(url: &str, connections: u32) -> Result<PgPool, Unreached> {
-    let options = PgConnectOptions::from_str(url)?;
-    // Not by the pool: it would try for as long, and then know no more than that.
-    timeout(PATIENCE, options.connect()).await??.close().await?;
-    let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(PATIENCE);
-    Ok(pool.connect_lazy_with(options))
+/// One try: whether a session comes about.
+async fn reach(options: &PgConnectOptions) -> Result<(), Unreached> {
+    // Not by a pool: it would try for as long, and then know no more than that.
+    Ok(timeout(PATIENCE, options.connect()).await??.close().await?)
 }
 
-/// The same, and it must take something in.
+fn pool(options: PgConnectOptions, connections: u32, acquire: Duration) -> PgPool {
+    PgPoolOptions::new().max_connections(connections).acquire_timeout(acquire).connect_lazy_with(options)
+}
+
+/// A pool for a database that answers, and takes something in.
 pub async fn connect_to_primary(url: &str, connections: u32) -> Result<PgPool, Unreached> {
-    let db = connect(url, connections).await?;
+    let options = PgConnectOptions::from_str(url)?;
+    reach(&options).await?;
+    let db = pool(options, connections, PATIENCE);
     let only_reads = "select current_setting('transaction_read_only')::boolean";
     match sqlx::query_scalar(only_reads).fetch_one(&db).await? {
         true => Err(Unreached::OnlyReads),

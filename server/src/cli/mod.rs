@@ -6,6 +6,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use tokio::time::sleep;
 
 use crate::config::flags::{AllFlags, CommonFlags};
 use crate::config::{Config, ConfigError};
@@ -26,7 +27,7 @@ mod usage;
 mod users;
 pub mod window;
 
-use database::Database;
+use database::{CLOSE, Database};
 use signals::Signals;
 use usage::Misuse;
 
@@ -90,32 +91,69 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             runtime.block_on(async {
                 match command {
                     Command::Demo(args) => demo::run(args, name, &config).await,
-                    command => with_database(command, name, &config).await,
+                    Command::Apply(args) => {
+                        // While there is nothing yet that a signal must not leave behind.
+                        let text = args.read()?;
+                        until_signal(name, &config, async |db| apply::run(args, text, &db.pool).await).await
+                    }
+                    command => {
+                        if matches!(command, Command::Audit(_) | Command::Export(_) | Command::Funnel(_)) {
+                            database::must_exist(&config)?;
+                        }
+                        until_signal(name, &config, async |db| dispatch(command, db, &config).await).await
+                    }
                 }
             })
         }
     }
 }
 
-/// Gives the command a database, and takes it away again however the command ends.
-async fn with_database(command: Command, name: &str, config: &Config) -> anyhow::Result<ExitCode> {
+/// Work with a database that the first signal ends.
+async fn until_signal(
+    name: &str,
+    config: &Config,
+    work: impl AsyncFnOnce(&Database) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    with_database(name, config, async |database, signals| {
+        tokio::select! {
+            done = work(database) => done,
+            code = signals.next() => Ok(code),
+        }
+    })
+    .await
+}
+
+/// Gives the work a database, and takes it away again however the work ends. Nothing else is waited for once a signal comes,
+/// and nothing of a database that no longer answers.
+async fn with_database(
+    name: &str,
+    config: &Config,
+    work: impl AsyncFnOnce(&Database, &mut Signals) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::catch()?;
-    if matches!(command, Command::Audit(_) | Command::Export(_) | Command::Funnel(_)) {
-        database::must_exist(config)?;
-    }
-    let database = Database::open(config, name).await?;
-    let done = tokio::select! {
-        done = dispatch(command, &database, config) => done,
-        code = signals.next() => Ok(code),
+    let database = tokio::select! {
+        database = Database::open(config, name) => database?,
+        code = signals.next() => return Ok(code),
     };
-    database.close().await?;
+    let (done, is_gone) = tokio::select! {
+        done = work(&database, &mut signals) => (done, false),
+        gone = database.gone() => (Err(gone.into()), true),
+    };
+    let is_urgent = is_gone || signals.came();
+    // What is not closed by then ends with the runtime, a private server too.
+    tokio::select! {
+        closed = database.close() => closed?,
+        code = signals.next() => return Ok(code),
+        () = sleep(CLOSE), if is_urgent => {}
+    }
     done
 }
 
 async fn dispatch(command: Command, database: &Database, config: &Config) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Serve(_) | Command::Demo(_) => unreachable!("they open the database themselves"),
-        Command::Apply(args) => apply::run(args, &database.pool).await,
+        Command::Serve(_) | Command::Demo(_) | Command::Apply(_) => {
+            unreachable!("they need more than a database")
+        }
         Command::Export(args) => export::run(args, &database.pool).await,
         Command::Keys(args) => keys::run(args, &database.pool).await,
         Command::Funnel(args) => funnel::run(args, &database.pool).await,

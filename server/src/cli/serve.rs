@@ -99,11 +99,15 @@ async fn with_database(
     url: &str,
     ending: watch::Receiver<Ending>,
 ) -> anyhow::Result<()> {
+    let opened = async {
+        let db = reach(url).await?;
+        migrate::ensure(&db).await?;
+        anyhow::Ok(db)
+    };
     let db = tokio::select! {
-        db = reach(url) => db?,
+        db = opened => db?,
         () = until(ending.clone(), Ending::InOrder) => return Ok(()),
     };
-    migrate::ensure(&db).await?;
     let screens = database::for_screens(url, CONNECTIONS_OF_SCREENS)?;
     let done =
         node(config.clone(), sockets, db.clone(), screens.clone(), until(ending, Ending::InOrder)).await;

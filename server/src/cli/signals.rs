@@ -9,6 +9,7 @@ pub struct Signals {
     hangup: Signal,
     interrupt: Signal,
     terminate: Signal,
+    came: bool,
 }
 
 impl Signals {
@@ -18,7 +19,13 @@ impl Signals {
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            came: false,
         })
+    }
+
+    /// Whether there was one.
+    pub fn came(&self) -> bool {
+        self.came
     }
 
     /// Waits for the next one. As shells have it, the exit code is its number and 128.
@@ -28,6 +35,7 @@ impl Signals {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),
         };
+        self.came = true;
         ExitCode::from(128 + number.as_raw_value() as u8)
     }
 }

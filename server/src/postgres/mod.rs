@@ -60,8 +60,13 @@ pub enum PostgresError {
     Initdb { detail: String },
     #[error("the private PostgreSQL ended ({status}): {detail}")]
     Ended { status: String, detail: String },
-    #[error("the private PostgreSQL is held by {holder}, and does not answer: stop that first")]
+    #[error("the private PostgreSQL is held by {holder}, and does not come up: stop that first")]
     Held { holder: String },
+    #[error(
+        "the private PostgreSQL of {holder} takes connections and does not answer within {} s: it hangs or is overloaded, so \
+         see {}, and restart {holder}", postmaster::PATIENCE.as_secs(), log.display()
+    )]
+    Silent { holder: String, log: PathBuf },
     #[error("the private PostgreSQL failed")]
     Database(#[from] sqlx::Error),
 }
@@ -84,7 +89,9 @@ pub struct PrivatePostgres {
 
 /// A server that another process owns, while that process keeps it for us.
 pub struct Borrowed {
-    pub url: String,
+    url: String,
+    holder: String,
+    log: PathBuf,
     _user: Lock,
 }
 
@@ -189,7 +196,7 @@ impl Lease {
                 Ok(owner) => return PrivatePostgres::run(place, owner).await.map(Lease::Owned),
                 Err(holder) => holder,
             };
-            if let Some(borrowed) = borrow(&place).await? {
+            if let Some(borrowed) = borrow(&place, &holder).await? {
                 return Ok(Lease::Borrowed(borrowed));
             }
             if Instant::now() > deadline {
@@ -206,6 +213,15 @@ impl Lease {
         }
     }
 
+    /// What is wrong when the server takes a connection and does not answer.
+    pub fn silent(&self) -> PostgresError {
+        let (holder, log) = match self {
+            Lease::Owned(postgres) => ("this command".to_owned(), postgres.place.log()),
+            Lease::Borrowed(borrowed) => (borrowed.holder.clone(), borrowed.log.clone()),
+        };
+        PostgresError::Silent { holder, log }
+    }
+
     pub async fn end(self) -> Result<(), PostgresError> {
         match self {
             Lease::Owned(postgres) => postgres.stop_when_unused().await,
@@ -219,14 +235,20 @@ fn own(place: &Place, purpose: &str) -> Result<Result<Lock, String>, PostgresErr
     Lock::exclusive(&path, purpose).map_err(|cause| PostgresError::folder(&path, cause))
 }
 
-async fn borrow(place: &Place) -> Result<Option<Borrowed>, PostgresError> {
+/// Nothing while the server is starting or stopping.
+async fn borrow(place: &Place, holder: &str) -> Result<Option<Borrowed>, PostgresError> {
     let path = place.users_lock();
     let lock = Lock::shared(&path).map_err(|cause| PostgresError::folder(&path, cause))?;
     let (Some(_user), Some(socket_dir)) = (lock, orphan::socket_dir(&place.cluster())) else {
         return Ok(None);
     };
     let url = url(&socket_dir, DATABASE);
-    Ok(postmaster::answers(&url).await.then_some(Borrowed { url, _user }))
+    let (holder, log) = (holder.to_owned(), place.log());
+    match postmaster::ask(&url).await {
+        Ok(true) => Ok(Some(Borrowed { url, holder, log, _user })),
+        Ok(false) => Ok(None),
+        Err(_) => Err(PostgresError::Silent { holder, log }),
+    }
 }
 
 /// Takes over an orphan that answers, and stops one that does not or that listens where it should not.

@@ -12,12 +12,15 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use sqlx::{Connection, PgConnection};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::PostgresError;
 use super::account::Account;
 use super::place::Place;
 
+/// How long an answer may take.
+pub const PATIENCE: Duration = Duration::from_secs(5);
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 pub struct Postmaster {
@@ -141,11 +144,13 @@ impl Drop for Postmaster {
 
 /// One try: whether the server at `url` takes connections now.
 pub async fn answers(url: &str) -> bool {
-    let connect = timeout(Duration::from_secs(5), PgConnection::connect(url));
-    match connect.await {
-        Ok(Ok(connection)) => connection.close().await.is_ok(),
-        _ => false,
-    }
+    ask(url).await.unwrap_or(false)
+}
+
+/// The same; one that hangs says neither yes nor no.
+pub async fn ask(url: &str) -> Result<bool, Elapsed> {
+    let session = async { PgConnection::connect(url).await?.close().await };
+    Ok(timeout(PATIENCE, session).await?.is_ok())
 }
 
 /// The server needs nothing of Toll's environment, which holds the upstreams' secrets.

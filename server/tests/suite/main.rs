@@ -11,6 +11,7 @@ mod command_line;
 mod demo;
 mod ending;
 mod front;
+mod hanging;
 mod key_stage;
 mod keys;
 mod ledger;

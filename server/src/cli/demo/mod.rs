@@ -21,9 +21,8 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use tokio::time::{Instant, interval_at, sleep};
 
-use super::database::Database;
-use super::funnel;
 use super::signals::Signals;
+use super::{funnel, with_database};
 use crate::config::Config;
 use gateway::Gateway;
 use upstream::Upstream;
@@ -46,25 +45,32 @@ const PROGRESS: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_secs(10);
 const LONGEST_PAST: time::Duration = time::Duration::days(14);
 
-/// Ends after its time, or with the first signal, with the funnel on standard output.
+/// Ends after its time, or with the first signal, with the funnel on standard output; with a second one, without.
 pub async fn run(args: Args, purpose: &str, config: &Config) -> anyhow::Result<ExitCode> {
     let gateway = Gateway::find(config).await?;
-    let database = Database::open(config, purpose).await?;
-    let done = demonstrate(&args, &gateway, &database.pool).await;
-    database.close().await?;
-    done.map(|()| ExitCode::SUCCESS)
+    with_database(purpose, config, async |database, signals| {
+        demonstrate(&args, &gateway, &database.pool, signals).await
+    })
+    .await
 }
 
-async fn demonstrate(args: &Args, gateway: &Gateway, db: &PgPool) -> anyhow::Result<()> {
-    let mut signals = Signals::catch()?;
+async fn demonstrate(
+    args: &Args,
+    gateway: &Gateway,
+    db: &PgPool,
+    signals: &mut Signals,
+) -> anyhow::Result<ExitCode> {
     let began = now(db).await?;
     tokio::select! {
         done = act(args, gateway, db, began) => done?,
         _ = signals.next() => {}
     }
-    let funnel = settled(db, began).await?;
+    let funnel = tokio::select! {
+        funnel = settled(db, began) => funnel?,
+        code = signals.next() => return Ok(code),
+    };
     write!(std::io::stdout(), "\n{}", funnel::table(&funnel))?;
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Everything that a signal may cut short; callers and upstream end with it.
