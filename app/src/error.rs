@@ -31,6 +31,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A field is missing, or says what no form of ours says.
+    pub fn incomplete() -> Error {
+        Error::Invalid("The form was incomplete.".into())
+    }
+
     pub fn status(&self) -> u16 {
         match self {
             Error::SignedOut => 401,
@@ -53,9 +58,7 @@ impl FromServerFnError for Error {
     fn from_server_fn_error(value: ServerFnErrorErr) -> Self {
         match value {
             ServerFnErrorErr::Request(_) => Error::Unreachable,
-            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
-                Error::Invalid("The form was incomplete.".into())
-            }
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => Error::incomplete(),
             _ => Error::Internal,
         }
     }
@@ -76,6 +79,15 @@ mod on_the_server {
     use crate::manifest::edit::EditError;
 
     impl Error {
+        /// Gives the response its status.
+        pub fn tell_status(&self) {
+            if let (Some(response), Ok(status)) =
+                (use_context::<ResponseOptions>(), StatusCode::from_u16(self.status()))
+            {
+                response.set_status(status);
+            }
+        }
+
         /// Logs the cause, here and only here, and keeps it from the browser.
         pub fn internal(cause: impl Display) -> Error {
             tracing::error!(%cause, "a screen failed");
@@ -127,13 +139,10 @@ mod on_the_server {
         let work = Box::pin(work);
         async move {
             let result = work.await;
-            if let Err(error) = &result
-                && let (Some(request), Some(response)) =
-                    (use_context::<Parts>(), use_context::<ResponseOptions>())
+            if let (Err(error), Some(request)) = (&result, use_context::<Parts>())
                 && !is_plain_form(&request)
-                && let Ok(status) = StatusCode::from_u16(error.status())
             {
-                response.set_status(status);
+                error.tell_status();
             }
             result
         }

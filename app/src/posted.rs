@@ -37,7 +37,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// On a page of several forms: what to tell of the others, and the form that does `act`, which need not say so.
+    /// On a page of several forms: what to tell of the others, and the form that does `act`, where that is told too which
+    /// none of them can have sent.
     pub fn apart(self, act: &str) -> (Option<String>, Draft) {
         match self.typed.get("act") {
             other if !other.is_empty() && other != act => (self.problem, Draft::default()),
@@ -74,6 +75,8 @@ impl Posted {
         match done {
             Ok(done) => Ok(Ok(done)),
             Err(told @ (Error::Invalid(_) | Error::TooManyAttempts { .. })) => {
+                // What a server function refuses has its status already.
+                told.tell_status();
                 Ok(Err(Draft { typed: self, problem: Some(told.to_string()) }))
             }
             Err(error) => Err(error),

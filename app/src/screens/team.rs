@@ -100,6 +100,6 @@ pub async fn act(form: &Posted, slug: Option<String>) -> Result<Option<OneTimeLi
         "reset" => ops_reset_link(slug, email).await.map(Some),
         "remove" => ops_remove_person(slug, email).await.map(|()| None),
         "withdraw" => ops_withdraw_invitation(slug, email).await.map(|()| None),
-        _ => Err(Error::Invalid("The form was incomplete.".into())),
+        _ => Err(Error::incomplete()),
     }
 }

@@ -17,11 +17,7 @@ pub fn Failed(error: Error) -> impl IntoView {
         return SignedOut().into_any();
     }
     // A page that failed before it asked anybody has its status from here.
-    if let (Some(response), Ok(status)) =
-        (use_context::<leptos_axum::ResponseOptions>(), http::StatusCode::from_u16(error.status()))
-    {
-        response.set_status(status);
-    }
+    error.tell_status();
     let (title, advice) = match &error {
         Error::Forbidden => ("Not yours to see", "Sign in as somebody else, or ask an operator."),
         Error::NotFound => ("Nothing here", "The address may be mistyped, or what it named is gone."),

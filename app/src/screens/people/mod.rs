@@ -39,7 +39,8 @@ async fn act(form: &Posted) -> Result<Option<OneTimeLink>, Error> {
     match form.get("act").as_str() {
         "remove" => remove_colleague(email).await.map(|()| None),
         "withdraw" => withdraw_invitation(email).await.map(|()| None),
-        _ => invite_colleague(email).await.map(Some),
+        "invite" => invite_colleague(email).await.map(Some),
+        _ => Err(Error::incomplete()),
     }
 }
 

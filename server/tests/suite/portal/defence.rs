@@ -144,7 +144,8 @@ async fn no_page_may_be_framed_or_sniffed_and_none_holds_a_script_or_style_of_it
         answers.push((path, portal.page(path, &bob).await));
     }
     answers.push(("the key", portal.post("/portal/keys/new", &bob, "name=a&days=7").await));
-    answers.push(("the link", portal.post("/portal/people", &bob, "email=eve%40acme.example").await));
+    answers
+        .push(("the link", portal.post("/portal/people", &bob, "act=invite&email=eve%40acme.example").await));
     for (path, answer) in answers {
         assert_eq!(answer.header("x-frame-options"), "DENY", "{path}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
@@ -171,7 +172,8 @@ async fn names_that_people_choose_are_text_on_every_page() {
     let form = "name=%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E%22'%3Cimg+src%3Dx+onerror%3Dalert(1)%3E&days=7";
     let made = portal.post("/portal/keys/new", &bob, form).await;
     assert_eq!(made.status, StatusCode::OK);
-    let invited = portal.post("/portal/people", &bob, "email=%3Cimg%2Fsrc%3Dx%3E%40evil.example").await;
+    let invited =
+        portal.post("/portal/people", &bob, "act=invite&email=%3Cimg%2Fsrc%3Dx%3E%40evil.example").await;
     let mut pages = vec![made, invited];
     for path in [
         "/portal",

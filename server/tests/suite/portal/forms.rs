@@ -86,7 +86,7 @@ async fn wrong_forms(portal: &Portal) -> Vec<Form> {
             "/portal/people",
             "/portal/people".into(),
             bob,
-            "email=no+address".into(),
+            "act=invite&email=no+address".into(),
             vec!["value=\"no address\""],
         ),
         form(

@@ -135,7 +135,7 @@ async fn a_colleague_gets_a_link_that_is_shown_once_and_sees_the_same_partner() 
     let portal = portal("http://toll.example").await;
     let acme = partner(&portal.db, "acme").await;
     let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
-    let made = portal.post("/portal/people", &bob, "email=carol%40acme.example").await;
+    let made = portal.post("/portal/people", &bob, "act=invite&email=carol%40acme.example").await;
     assert_eq!(made.status, StatusCode::OK);
     let at = made.body.find("http://toll.example/invite/").unwrap();
     let token = &made.body[at + 27..at + 27 + 64];
@@ -154,8 +154,8 @@ async fn inviting_somebody_who_has_an_account_elsewhere_says_nothing_about_it() 
     let (acme, globex) = (partner(&portal.db, "acme").await, partner(&portal.db, "globex").await);
     let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
     portal.session("eve@globex.example", InviteAs::Partner(globex)).await;
-    let known = portal.post("/portal/people", &bob, "email=eve%40globex.example").await;
-    let fresh = portal.post("/portal/people", &bob, "email=new%40globex.example").await;
+    let known = portal.post("/portal/people", &bob, "act=invite&email=eve%40globex.example").await;
+    let fresh = portal.post("/portal/people", &bob, "act=invite&email=new%40globex.example").await;
     assert_eq!((known.status, fresh.status), (StatusCode::OK, StatusCode::OK));
     assert!(
         known.body.contains("A link for eve@globex.example")

@@ -119,7 +119,8 @@ async fn a_partners_person_removes_a_colleague_and_nobody_else() {
 async fn a_withdrawn_link_says_what_any_dead_link_says() {
     let House { portal, bob, eve, .. } = house().await;
     let page = "/portal/people";
-    let link = token(&portal.post(page, &bob, "email=dave%40acme.example").await, "/invite/").unwrap();
+    let link =
+        token(&portal.post(page, &bob, "act=invite&email=dave%40acme.example").await, "/invite/").unwrap();
     let others = portal.post(page, &eve, "act=withdraw&email=dave%40acme.example").await;
     assert_eq!(others.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(portal.page(&format!("/invite/{link}"), "").await.body.contains("dave@acme.example"));
@@ -131,4 +132,27 @@ async fn a_withdrawn_link_says_what_any_dead_link_says() {
     assert_eq!(dead.status, StatusCode::GONE);
     let used = portal.post(&format!("/invite/{link}"), "", "password=nine+lives+are+enough").await;
     assert_eq!((used.status, text(&used)), (dead.status, text(&dead)));
+}
+
+/// How many invitations there are, and how many changes were written down.
+async fn marks(portal: &Portal) -> (i64, i64) {
+    let counts = "select (select count(*) from invitation), (select count(*) from change)";
+    sqlx::query_as(counts).fetch_one(&portal.db).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_form_that_does_not_say_what_it_does_is_incomplete_and_does_nothing() {
+    let House { portal, ada, bob, .. } = house().await;
+    let before = marks(&portal).await;
+    for (page, cookie) in [("/ops/people", &ada), ("/ops/partners/acme", &ada), ("/portal/people", &bob)] {
+        for act in ["", "act=&", "act=nothing&", "act=Invite&", "act=invite%20&", "acts=invite&"] {
+            for email in ["dave%40acme.example", "carol%40acme.example"] {
+                let refused = portal.post(page, cookie, &format!("{act}email={email}")).await;
+                assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{page}: {act}");
+                let told = text(&refused);
+                assert!(told.contains("The form was incomplete."), "{page}: {act}: {told}");
+            }
+        }
+    }
+    assert_eq!(marks(&portal).await, before);
 }
