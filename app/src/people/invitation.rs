@@ -54,8 +54,11 @@ pub struct Invitation {
 pub enum InviteError {
     #[error("{0:?} is no e-mail address")]
     NoAddress(String),
-    #[error("{0} has an account already")]
-    Exists(String),
+    /// For operators alone: it tells who has an account.
+    #[error("{email} has an account already, {role}, and an address has one only")]
+    Exists { email: String, role: String },
+    #[error("{0} is a colleague already, with an account of their own")]
+    Colleague(String),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -66,7 +69,10 @@ pub enum AcceptError {
     Over,
     #[error("This is no e-mail address.")]
     NoAddress,
-    #[error("There is an account with this address already. Sign in instead.")]
+    #[error(
+        "This address has an account already, and can have no second one. Sign in with it, or ask for an invitation of \
+         another address."
+    )]
     Exists,
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -82,14 +88,19 @@ pub fn link(public_url: &str, token: &str) -> String {
 /// Invites an address and returns the link's token.
 pub async fn invite(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<String, InviteError> {
     let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
-    let exists: bool = sqlx::query_scalar("select exists (select from person where email = $1)")
-        .bind(&email)
-        .fetch_one(db)
-        .await?;
-    if exists {
-        return Err(InviteError::Exists(email));
+    let team: Option<Option<String>> = sqlx::query_scalar(
+        "select slug from person left join partner on partner.id = partner_id where email = $1",
+    )
+    .bind(&email)
+    .fetch_optional(db)
+    .await?;
+    match team {
+        Some(slug) => {
+            let role = slug.map_or("as an operator".to_owned(), |slug| format!("for the partner {slug}"));
+            Err(InviteError::Exists { email, role })
+        }
+        None => made(db, by, &email, role).await,
     }
-    made(db, by, &email, role).await
 }
 
 /// Inserted, and written down.
@@ -102,16 +113,20 @@ async fn made(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<St
     Ok(token)
 }
 
-/// Like [`invite`], but without a word on whether the address has an account already: for those who may not know. Who then
-/// uses the link is told to sign in instead.
-pub async fn invite_unasked(
+/// Like [`invite`], but by one of the partner's people. Of others than their colleagues they may not know whether an address
+/// has an account: who then uses the link is told to sign in instead.
+pub async fn invite_colleague(
     db: &PgPool,
     by: By<'_>,
     email: &str,
-    role: InviteAs,
+    partner: i64,
 ) -> Result<String, InviteError> {
     let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
-    made(db, by, &email, role).await
+    let is_colleague = "select exists (select from person where email = $1 and partner_id = $2)";
+    match sqlx::query_scalar(is_colleague).bind(&email).bind(partner).fetch_one(db).await? {
+        true => Err(InviteError::Colleague(email)),
+        false => made(db, by, &email, InviteAs::Partner(partner)).await,
+    }
 }
 
 /// While nobody has an account: a fresh link that makes the first operator, in place of any given out before.

@@ -17,7 +17,7 @@ pub use device::{KNOWN_DAYS, remember};
 pub use email::normal_email;
 pub use invitation::{
     AcceptError, Invitation, InviteAs, InviteError, VALID_HOURS as INVITATION_HOURS, accept, find_invitation,
-    first_ops_link, invite, invite_unasked, is_deserted, link,
+    first_ops_link, invite, invite_colleague, is_deserted, link,
 };
 pub use link::OneTimeLink;
 pub use new_password::{ChangeError, change_password};

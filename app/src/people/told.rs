@@ -51,7 +51,10 @@ impl From<InviteError> for Error {
     fn from(cause: InviteError) -> Error {
         match cause {
             InviteError::Database(cause) => cause.into(),
-            // Neither begins with a letter that could be a capital one.
+            // Each begins with what was typed.
+            told @ InviteError::Exists { .. } => {
+                Error::Invalid(format!("{told}. Remove it there first, or invite another address."))
+            }
             told => Error::Invalid(format!("{told}.")),
         }
     }

@@ -3,7 +3,7 @@
 use app::changes::{By, What, list};
 use app::people::{
     AcceptError, InviteAs, IssueError, RemoveError, ResetError, SignInError, accept, find_invitation,
-    find_reset, invite, invite_unasked, issue, remove, remove_colleague, reset, sign_in, withdraw,
+    find_reset, invite, invite_colleague, issue, remove, remove_colleague, reset, sign_in, withdraw,
 };
 use app::session::store;
 use futures::future::join_all;
@@ -200,7 +200,7 @@ async fn an_invitation_that_is_withdrawn_is_like_one_that_never_was() {
     let to = |id| InviteAs::Partner(id);
     let first = invite(&db, ADA, "bob@acme.example", to(acme)).await.unwrap();
     let newer = invite(&db, ADA, "bob@acme.example", to(acme)).await.unwrap();
-    let other = invite_unasked(&db, By("eve@globex.example"), "bob@acme.example", to(globex)).await.unwrap();
+    let other = invite_colleague(&db, By("eve@globex.example"), "bob@acme.example", globex).await.unwrap();
 
     withdraw(&db, By("carol@acme.example"), Some(to(acme)), "Bob@acme.example").await.unwrap();
     for link in [first, newer] {
@@ -223,17 +223,15 @@ async fn a_colleague_ends_the_partners_own_invitations_and_an_operator_all() {
     let (acme, globex) = (partner(&db, "acme").await, partner(&db, "globex").await);
     person(&db, "ada@example.com", InviteAs::Ops).await;
     person(&db, "carol@acme.example", InviteAs::Partner(acme)).await;
-    person(&db, "bob@acme.example", InviteAs::Partner(acme)).await;
-    let invite = async |to| {
-        invite_unasked(&db, By("toll users"), "bob@acme.example", InviteAs::Partner(to)).await.unwrap()
-    };
+    let invite = async |to| invite_colleague(&db, By("toll users"), "bob@acme.example", to).await.unwrap();
     let is_good = async |link: &str| find_invitation(&db, link).await.unwrap().is_some();
     let (own, other) = (invite(acme).await, invite(globex).await);
+    person(&db, "bob@acme.example", InviteAs::Partner(acme)).await;
     remove_colleague(&db, By("carol@acme.example"), acme, "bob@acme.example").await.unwrap();
     assert_eq!((is_good(&own).await, is_good(&other).await), (false, true));
 
-    person(&db, "bob@acme.example", InviteAs::Partner(acme)).await;
     let own = invite(acme).await;
+    person(&db, "bob@acme.example", InviteAs::Partner(acme)).await;
     remove(&db, ADA, None, "bob@acme.example").await.unwrap();
     assert_eq!((is_good(&own).await, is_good(&other).await), (false, false));
 }

@@ -111,7 +111,7 @@ async fn an_invitation_ends_after_72_hours_and_an_address_has_one_account() {
     accept(&db, &second, "", PASSWORD).await.unwrap();
     assert!(matches!(accept(&db, &token, "", PASSWORD).await, Err(AcceptError::Exists)));
     let known = invite(&db, By("test"), "bob@acme.example", InviteAs::Ops).await;
-    assert!(matches!(known, Err(InviteError::Exists(_))));
+    assert!(matches!(known, Err(InviteError::Exists { .. })));
 
     let late = invite(&db, By("test"), "carol@acme.example", InviteAs::Partner(acme)).await.unwrap();
     sqlx::query("update invitation set expires_at = expires_at - interval '72 hours'")

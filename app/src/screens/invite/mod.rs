@@ -46,6 +46,7 @@ fn Form(invited: Invitation, draft: Draft) -> impl IntoView {
                 <Problem text=draft.problem/>
                 <button>"Create account"</button>
             </form>
+            <p class="hint">"You have an account? "<a href="/">"Sign in"</a></p>
         </Door>
     }
 }

@@ -21,15 +21,14 @@ pub async fn colleagues() -> Result<Team, Error> {
     .await
 }
 
-/// A one-time link for a colleague. Says the same whether the address has an account elsewhere or not: that is not the
-/// partner's to know.
+/// A one-time link for somebody who is to be a colleague. Says the same whether the address has an account elsewhere or not:
+/// that is not the partner's to know.
 #[server(endpoint = "invite_colleague")]
 pub async fn invite_colleague(email: String) -> Result<OneTimeLink, Error> {
     crate::error::answer(async {
         let (partner, viewer) = require_colleague().await?;
         let site = Site::current()?;
-        let role = InviteAs::Partner(partner);
-        let token = people::invite_unasked(&site.db, By(&viewer.email), &email, role).await?;
+        let token = people::invite_colleague(&site.db, By(&viewer.email), &email, partner).await?;
         let (email, link) = (email.trim().to_owned(), people::link(&site.public_url, &token));
         Ok(OneTimeLink { email, link, hours: INVITATION_HOURS })
     })

@@ -156,3 +156,58 @@ async fn a_form_that_does_not_say_what_it_does_is_incomplete_and_does_nothing() 
     }
     assert_eq!(marks(&portal).await, before);
 }
+
+#[tokio::test]
+async fn operators_are_told_at_once_that_an_address_has_an_account_and_where() {
+    let House { portal, ada, .. } = house().await;
+    let before = marks(&portal).await;
+    for page in ["/ops/people", "/ops/partners/acme"] {
+        for (email, told) in [
+            ("bob%40acme.example", "bob@acme.example has an account already, for the partner acme,"),
+            ("EVE%40globex.example", "eve@globex.example has an account already, for the partner globex,"),
+            ("ada%40example.com", "ada@example.com has an account already, as an operator,"),
+        ] {
+            let refused = portal.post(page, &ada, &format!("act=invite&email={email}")).await;
+            assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{page}: {email}");
+            assert!(text(&refused).contains(told), "{page}: {}", text(&refused));
+            assert!(text(&refused).contains("Remove it there first, or invite another address."));
+        }
+    }
+    assert_eq!(marks(&portal).await, before);
+}
+
+/// Otherwise anybody could ask who is whose customer.
+#[tokio::test]
+async fn a_partner_is_told_of_colleagues_that_they_are_there_and_of_nobody_else() {
+    let House { portal, bob, .. } = house().await;
+    let page = "/portal/people";
+    for colleague in ["carol%40acme.example", "Carol%40ACME.example", "bob%40acme.example"] {
+        let refused = portal.post(page, &bob, &format!("act=invite&email={colleague}")).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(text(&refused).contains("is a colleague already"), "{}", text(&refused));
+    }
+    let mut answers = Vec::new();
+    for stranger in ["eve@globex.example", "ada@example.com", "new@globex.example"] {
+        let form = format!("act=invite&email={}", stranger.replace('@', "%40"));
+        let made = portal.post(page, &bob, &form).await;
+        let link = token(&made, "/invite/").unwrap();
+        // What the link shows before it is used says nothing either.
+        let opened = portal.page(&format!("/invite/{link}"), "").await;
+        let plain = |text: String| text.replace(stranger, "SOMEBODY").replace(&link, "TOKEN");
+        answers.push((opened.status, plain(text(&opened)), link));
+        assert!(text(&made).contains(&format!("A link for {stranger}")));
+    }
+    let [eve, ada, new] = &answers[..] else { unreachable!() };
+    assert_eq!((&eve.0, &eve.1), (&new.0, &new.1));
+    assert_eq!((&ada.0, &ada.1), (&new.0, &new.1));
+
+    // Whoever holds it is told what to do, and the link stays good for an operator to look into.
+    let used = portal.post(&format!("/invite/{}", eve.2), "", "password=nine+lives+are+enough").await;
+    assert_eq!(used.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let told = text(&used);
+    assert!(
+        told.contains("This address has an account already") && told.contains("Sign in with it"),
+        "{told}"
+    );
+    assert!(used.body.contains("<a href=\"/\">Sign in</a>"), "{}", used.body);
+}
