@@ -11,6 +11,8 @@ use crate::changes::{self, By, What};
 pub enum ChangeError {
     #[error("The current password is wrong.")]
     Wrong,
+    #[error("The new password is the current one. Choose another.")]
+    Same,
     /// Other than wrong.
     #[error(transparent)]
     SignIn(SignInError),
@@ -34,6 +36,10 @@ pub async fn change_password(
         SignInError::Wrong => ChangeError::Wrong,
         other => ChangeError::SignIn(other),
     })?;
+    // Not before: it would say what the current one is.
+    if password == current {
+        return Err(ChangeError::Same);
+    }
     let password_hash = password::hash(password).await?;
     let mut tx = db.begin().await?;
     match set(&mut tx, person, &password_hash).await? {

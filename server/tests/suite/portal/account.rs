@@ -55,13 +55,15 @@ async fn whoever_knows_the_password_changes_it_and_is_signed_in_here_alone() {
 }
 
 #[tokio::test]
-async fn a_wrong_or_a_short_password_changes_nothing_and_is_not_repeated() {
+async fn a_wrong_a_short_or_the_same_password_changes_nothing_and_is_not_repeated() {
     let portal = portal("http://toll.example").await;
     let acme = partner(&portal.db, "acme").await;
     let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
     for (current, password, told) in [
         ("not the one", "a brand new one", "The current password is wrong."),
         (PASSWORD, "too short", "A password has at least 10 characters."),
+        (PASSWORD, PASSWORD, "The new password is the current one. Choose another."),
+        ("not the one", "not the one", "The current password is wrong."),
     ] {
         let refused = portal.post("/account", &bob, &form(current, password)).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
