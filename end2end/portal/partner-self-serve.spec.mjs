@@ -5,15 +5,21 @@ import { promisify } from 'node:util';
 import { expect, pictures, test, url } from '../support/page.mjs';
 import { arrive, password } from '../support/people.mjs';
 import { openShop } from '../support/shop.mjs';
-import { resetLink } from '../support/toll.mjs';
+import { newKey, resetLink } from '../support/toll.mjs';
 
 test.use({ storageState: { cookies: [], origins: [] }, permissions: ['clipboard-read', 'clipboard-write'] });
 
 let shop;
 test.beforeAll(async () => {
-  shop = await openShop('selfserve', { partners: ['novice'], signUp: true });
+  shop = await openShop('selfserve', { partners: ['novice', 'silent'], signUp: true });
 });
 test.afterAll(() => shop.close());
+
+/// The id of a request that arrives now.
+const v7 = () => {
+  const hex = Date.now().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
 
 const count = (page, line) => page.locator('.books').getByRole('row', { name: line }).getByRole('cell').nth(1);
 
@@ -90,6 +96,29 @@ test.describe('without scripts', () => {
     await dave.getByRole('button', { name: 'Set password' }).click();
     await expect(dave).toHaveURL(url('/portal'));
     await other.close();
+  });
+
+  test('no page promises to go on by itself, and each is loaded again by a link', async ({ page }) => {
+    await arrive(page, 'silent');
+    const promises = page.getByText(/by itself|Waiting for|^Live$/).filter({ visible: true });
+    await expect(page.getByText('Scripts are off, so this page stays as it is.')).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Load again' })).toBeVisible();
+    await expect(promises).toHaveCount(0);
+    await page.screenshot({ path: 'artefacts/portal-empty-no-scripts.png', fullPage: true });
+
+    const answer = await fetch(url('/api/selfserve'), { headers: { 'x-api-key': newKey('silent', 'First') } });
+    await expect(async () => {
+      await page.getByRole('link', { name: 'Load again' }).click();
+      await expect(count(page, /^Arrived/)).toHaveText('1');
+    }).toPass();
+    await page.goto(url(`/r/${answer.headers.get('x-toll-id')}`));
+    await expect(page.getByText('GET /api/selfserve was answered 200 by the upstream.')).toBeVisible();
+
+    // Nothing will ever be known of this one.
+    await page.goto(url(`/r/${v7()}`));
+    await expect(page.getByText('This receipt is being written down.')).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Load it again' })).toBeVisible();
+    await expect(promises).toHaveCount(0);
   });
 });
 

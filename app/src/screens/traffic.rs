@@ -16,6 +16,7 @@ use crate::over_time::over_time;
 use crate::site::Site;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
+use crate::widgets::by_itself::ByItself;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
@@ -105,7 +106,7 @@ fn Empty(gateway: String, waits: bool) -> impl IntoView {
         <div class="empty">
             <p>"Send a request, with a key of one of your partners or without: it will be in the books, whatever becomes of it."</p>
             <pre tabindex="0"><code>{format!("curl -i {gateway}/hello")}</code></pre>
-            {waits.then(|| view! { <p class="hint" role="status">"Waiting for the first request. It appears here by itself."</p> })}
+            {waits.then(|| view! { <ByItself>"Waiting for the first request. It appears here by itself."</ByItself> })}
         </div>
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod books;
+pub mod by_itself;
 pub mod by_route;
 pub mod choice;
 pub mod door;

@@ -32,8 +32,11 @@ pub fn WindowPicker(
             false => ("Live", ", pause", Some("off")),
         };
         view! {
-            <a class="live" class:on=!address.is_paused() href=address.with("live", next).href()>
+            <a class="live with-scripts" class:on=!address.is_paused() href=address.with("live", next).href()>
                 <span class="live-dot" aria-hidden="true"></span>{state}<span class="visually-hidden">{hint}</span>
+            </a>
+            <a class="live without-scripts" href=address.href() title="Scripts are off: the page stays as it is until it is loaded again">
+                "Load again"
             </a>
         }
     });

@@ -8,6 +8,7 @@ use self::api::Overview;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
+use crate::widgets::by_itself::ByItself;
 use crate::widgets::by_route::ByRoute;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
@@ -75,7 +76,7 @@ fn Empty(access: crate::access::Access, gateway: String, waits: bool) -> impl In
         <div class="empty">
             {lead}
             <Snippet text=command name="the curl command"/>
-            {waits.then(|| view! { <p class="hint" role="status">"Waiting for the first request. It appears here by itself."</p> })}
+            {waits.then(|| view! { <ByItself>"Waiting for the first request. It appears here by itself."</ByItself> })}
         </div>
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::receipt::{Progress, Receipt, Step};
 use crate::receipt::Found;
 use crate::screens::screen::Screen;
 use crate::session::Role;
+use crate::widgets::by_itself::ByItself;
 use crate::widgets::headline::Said;
 
 #[component]
@@ -31,14 +32,14 @@ pub fn ReceiptPage() -> impl IntoView {
     })
 }
 
-/// The page looks again by itself.
+/// The page looks again, where scripts run.
 #[component]
 fn NotYet(id: String) -> impl IntoView {
     view! {
         <Said text="This receipt is being written down."/>
         <div class="empty">
-            <p>"A request is in the log a moment after it has ended. The receipt appears here by itself."</p>
-            <p class="hint" role="status">"Waiting for "<code>{id}</code></p>
+            <p>"A request is in the log a moment after it has ended."</p>
+            <ByItself>"Waiting for "<code>{id}</code>". The receipt appears here by itself."</ByItself>
         </div>
     }
 }

@@ -3,6 +3,7 @@
 use crate::portal::Answer;
 
 mod audit;
+mod empty;
 mod overview;
 mod partners;
 mod people;
