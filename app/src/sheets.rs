@@ -18,9 +18,9 @@ use leptos::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
 
 use self::csv::Sheet;
+use crate::domain::span::Span;
 use crate::domain::window::Window;
-use crate::error::Error;
-use crate::over_time;
+use crate::error::{Error, sentence};
 use crate::session::{Role, require_colleague, require_ops, require_partner};
 use crate::site::Site;
 use crate::widgets::address::Address;
@@ -67,6 +67,10 @@ pub async fn answer(site: Site, parts: Parts) -> Response {
         (Err(Error::SignedOut), address) => {
             let next = leptos_router::location::Url::escape(&format!("{PREFIX}{}", address.href()));
             (StatusCode::FOUND, [(LOCATION, format!("/?next={next}"))]).into_response()
+        }
+        // No form was filled in wrong: the address is.
+        (Err(error @ Error::Invalid(_)), _) => {
+            (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response()
         }
         (Err(error), _) => {
             let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -123,10 +127,15 @@ async fn sheet(address: &Address) -> Result<Sheet, Error> {
     }
 }
 
+/// The window that the address names. A page shows another in place of one that makes no sense, and says so; a file cannot.
+fn span(address: &Address) -> Result<Span, Error> {
+    address.named_span().map_err(|wrong| Error::Invalid(sentence(&wrong.to_string())))
+}
+
 /// The database and the window of a page.
 async fn read(address: &Address) -> Result<(Site, Window), Error> {
-    let site = Site::current()?;
-    let window = over_time::window(&address.span().to_string(), site.now().await?)?;
+    let (span, site) = (span(address)?, Site::current()?);
+    let window = span.window(site.now().await?);
     Ok((site, window))
 }
 

@@ -25,7 +25,9 @@ impl Span {
         match (last, from, to) {
             (None, None, None) => Ok(Span::default()),
             (Some(last), None, None) => Ok(Span::Last(parse_span(last)?)),
-            (_, from, to) => Ok(Span::Between(between(from.unwrap_or_default(), to.unwrap_or_default())?)),
+            (_, Some(from), Some(to)) => Ok(Span::Between(between(from, to)?)),
+            (_, None, _) => Err(WindowError::HalfOpen("from")),
+            (_, _, None) => Err(WindowError::HalfOpen("to")),
         }
     }
 

@@ -31,8 +31,10 @@ pub enum WindowError {
     NotASpan(String),
     #[error("{0:?} is no time: write 2026-01-31T14:00:00Z")]
     NotATime(String),
-    #[error("a window ends after it begins")]
+    #[error("from is not before to: give the earlier time to from")]
     Backwards,
+    #[error("a window has both from and to, and {0} is missing")]
+    HalfOpen(&'static str),
 }
 
 impl Grain {

@@ -1,6 +1,7 @@
 //! Who counted what, on which nodes, and who changed what.
 
 use super::csv::{Cell, Sheet, Table};
+use super::span;
 use crate::changes::list;
 use crate::error::Error;
 use crate::screens::audit::api::{Differs, Ledger, kind, ops_ledger};
@@ -12,8 +13,12 @@ const MOST: i64 = 5_000;
 
 pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
     let (recount, what) = (address.get("recount"), address.get("what"));
-    let ledger = ops_ledger(address.span().to_string(), recount == Some("on")).await?;
-    let changes = list(&Site::current()?.db, kind(what.unwrap_or_default())?, None, MOST).await?;
+    let (span, kind) = (span(address)?, kind(what.unwrap_or_default())?);
+    if let Some(other) = recount.filter(|recount| *recount != "on") {
+        return Err(Error::Invalid(format!("A recount is on or left out, not {other:?}.")));
+    }
+    let ledger = ops_ledger(span.to_string(), recount.is_some()).await?;
+    let changes = list(&Site::current()?.db, kind, None, MOST).await?;
     let filters = [("recount", recount), ("what", what)];
     let filters = filters.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned()))).collect();
 

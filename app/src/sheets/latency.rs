@@ -1,5 +1,7 @@
 //! Latency by route, and over time.
 
+use sqlx::PgPool;
+
 use super::csv::{Cell, Sheet, Table};
 use super::read;
 use crate::domain::histogram::{BOUNDS_MS, Histogram};
@@ -11,6 +13,11 @@ use crate::widgets::address::Address;
 pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
     let (site, window) = read(address).await?;
     let route = address.get("route");
+    if let Some(name) = route
+        && !is_route(&site.db, name).await?
+    {
+        return Err(Error::Invalid(format!("There is no route {name:?}.")));
+    }
     let mut buckets: Vec<String> = BOUNDS_MS.iter().map(|bound| format!("up_to_{bound}_ms")).collect();
     buckets.push("over_5000_ms".into());
 
@@ -37,6 +44,11 @@ pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
     }
     let filters = route.map(|route| ("route", route.to_owned())).into_iter().collect();
     Ok(Sheet { window, filters, tables: vec![routes, times] })
+}
+
+/// Whether there is one of that name, or was.
+async fn is_route(db: &PgPool, name: &str) -> sqlx::Result<bool> {
+    sqlx::query_scalar("select exists (select from route where name = $1)").bind(name).fetch_one(db).await
 }
 
 fn counts(histogram: &Histogram) -> impl Iterator<Item = Cell> + use<> {

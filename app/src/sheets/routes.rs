@@ -2,13 +2,14 @@
 
 use super::csv::{Cell, Sheet, Table};
 use super::partners::{ENDS, cells};
+use super::span;
 use crate::domain::ends::Ends;
 use crate::error::Error;
 use crate::screens::routes::api::{RouteLine, Routes, ops_routes};
 use crate::widgets::address::Address;
 
 pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
-    let Routes { window, routes, nowhere } = ops_routes(address.span().to_string()).await?;
+    let Routes { window, routes, nowhere } = ops_routes(span(address)?.to_string()).await?;
     let mut columns = vec!["route", "path", "upstream", "off"];
     columns.extend(ENDS);
     columns.extend(["upstream_seconds", "p95_over_ms", "p95_up_to_ms"]);

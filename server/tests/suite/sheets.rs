@@ -126,6 +126,77 @@ async fn partners_routes_and_changes_are_a_line_each_and_a_partners_file_names_i
     assert!(has(&audit, "what,invitation") && has(&audit, "recount,on"), "{audit}");
     assert!(has(&audit, "Arrived at the door,3") && has(&audit, "Unaccounted,0"), "{audit}");
     assert!(audit.contains(",test,invitation,ada@example.com,"), "{audit}");
-    let wrong = portal.page("/csv/ops/audit?what=nothing", &ada).await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+/// A parameter of a file, written wrong, and what is said of it.
+type Wrong = (&'static str, &'static str);
+
+const WRONG_WINDOWS: [Wrong; 11] = [
+    ("last=nonsense", "\"nonsense\" is no span of time"),
+    ("last=0m", "\"0m\" is no span of time"),
+    ("last=-1h", "\"-1h\" is no span of time"),
+    ("last=99999999d", "\"99999999d\" is no span of time"),
+    ("from=2026-01-02T00:00Z&to=2026-01-01T00:00Z", "From is not before to"),
+    ("from=2026-01-01T00:00Z&to=2026-01-01T00:00Z", "From is not before to"),
+    ("from=2026-01-01T00:00Z", "A window has both from and to, and to is missing."),
+    ("to=2026-01-01T00:00Z", "A window has both from and to, and from is missing."),
+    ("from=yesterday&to=2026-01-01T00:00Z", "\"yesterday\" is no time"),
+    ("from=2026-01-01T00:00Z&to=2026-02-30T00:00Z", "\"2026-02-30T00:00Z\" is no time"),
+    ("last=1h&from=2026-01-01T00:00Z", "and to is missing"),
+];
+
+const WRONG_REQUESTS: [Wrong; 9] = [
+    ("stage=nonsense", "No stage is called \"nonsense\"."),
+    ("outcome=nonsense", "No outcome is called \"nonsense\"."),
+    ("status=42", "\"42\" is no status"),
+    ("status=6xx", "\"6xx\" is no status"),
+    ("answer=7xx", "\"7xx\" is no answer"),
+    ("latency=17", "No latency bucket ends at \"17\" ms"),
+    ("route=nonsense", "There is no route \"nonsense\"."),
+    ("key=nonsense", "There is no key \"nonsense\"."),
+    ("before=nonsense", "This link to older requests is broken."),
+];
+
+#[tokio::test]
+async fn no_file_is_of_anything_else_than_what_its_address_asks_for() {
+    let (portal, catalog) = busy().await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(catalog.partners[0])).await;
+    let files: [(&str, &str, &[Wrong]); 12] = [
+        ("/ops", &ada, &[]),
+        ("/ops/partners", &ada, &[]),
+        ("/ops/partners/acme", &ada, &[]),
+        ("/ops/routes", &ada, &[]),
+        ("/ops/requests", &ada, &WRONG_REQUESTS),
+        ("/ops/requests", &ada, &[("partner=nonsense", "There is no partner \"nonsense\".")]),
+        ("/ops/upstreams", &ada, &[]),
+        ("/ops/cache", &ada, &[]),
+        ("/ops/latency", &ada, &[("route=nonsense", "There is no route \"nonsense\".")]),
+        (
+            "/ops/audit",
+            &ada,
+            &[
+                ("what=nonsense", "Nothing is called \"nonsense\"."),
+                ("recount=nonsense", "A recount is on or left out, not \"nonsense\"."),
+            ],
+        ),
+        ("/portal", &bob, &[]),
+        ("/portal/requests", &bob, &WRONG_REQUESTS),
+    ];
+    for (page, cookie, filters) in files {
+        for (query, told) in WRONG_WINDOWS.iter().chain(filters) {
+            let path = format!("/csv{page}?{query}");
+            let answer = portal.page(&path, cookie).await;
+            assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path}: {}", answer.body);
+            assert!(
+                answer.body.contains(told) && answer.body.lines().count() == 1,
+                "{path}: {}",
+                answer.body
+            );
+            assert!(answer.header("content-type").starts_with("text/plain"), "{path}");
+            assert!(!answer.headers.contains_key("content-disposition"), "{path}");
+            let stranger = portal.page(&path, "").await.status;
+            assert_eq!(stranger, StatusCode::FOUND, "{path}: who asks comes first");
+        }
+    }
 }

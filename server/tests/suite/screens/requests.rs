@@ -48,7 +48,7 @@ async fn a_filter_that_cannot_be_read_is_told_on_the_page_with_examples_that_can
     }
     // A file of other numbers than were asked for would be worse than none.
     let file = portal.page("/csv/ops/requests?status=abc", &ada).await;
-    assert_eq!(file.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(file.status, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
