@@ -1,12 +1,12 @@
 //! Reading the books: the funnel, from as few rollup rows as tile the window.
 
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, PgPool, Postgres, Row, Transaction};
-use time::OffsetDateTime;
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row, Transaction};
+use time::{Duration, OffsetDateTime};
 
 use crate::domain::funnel::{Counts, Door, Funnel, Line};
 use crate::domain::histogram::Histogram;
-use crate::domain::window::Window;
+use crate::domain::window::{Grain, Window};
 
 pub mod audit;
 mod bucket;
@@ -30,7 +30,7 @@ pub use upstreams::{UpstreamHealth, upstreams};
 const LIVES: i32 = 30;
 
 /// Up to this length a window of totals is read minute by minute, where steps are to be seen.
-pub(crate) const MINUTES_OF_ALL: time::Duration = time::Duration::hours(25);
+pub(crate) const MINUTES_OF_ALL: Duration = Duration::hours(25);
 
 /// Whose requests; ids, none for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,6 +134,25 @@ async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {
     let row = tiles.query(select).bind(LIVES).fetch_one(db).await?;
     let (arrived, open): (i64, i64) = (row.try_get("arrived")?, row.try_get("open")?);
     Ok(Door { arrived: arrived as u64, in_flight: open as u64 })
+}
+
+/// The hour that ends with the newest request, of one partner or of everybody: as exactly as it is still known.
+pub async fn newest(db: &PgPool, partner: Option<i64>) -> sqlx::Result<Option<Window>> {
+    let whose = if partner.is_some() { "partner_id = $1" } else { "$1::bigint is null" };
+    let grains = Grain::ALL.map(|grain| {
+        format!(
+            "(select at, {} as seconds from ends_{} where {whose} and requests > 0 order by at desc limit 1)",
+            grain.seconds(),
+            grain.name()
+        )
+    });
+    let select = format!("{} order by seconds limit 1", grains.join("\nunion all\n"));
+    let found: Option<(OffsetDateTime, i32)> =
+        sqlx::query_as(AssertSqlSafe(select)).bind(partner).fetch_optional(db).await?;
+    Ok(found.map(|(at, seconds)| {
+        let length = Duration::seconds(seconds.into());
+        Window { from: at + length - length.max(Duration::HOUR), to: at + length }
+    }))
 }
 
 /// From when on the `log`, or rollups of a `minute` or `hour`, are whole; nothing if none was dropped yet.

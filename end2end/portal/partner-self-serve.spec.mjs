@@ -119,6 +119,10 @@ test.describe('without scripts', () => {
     await expect(page.getByText('This receipt is being written down.')).toBeVisible();
     await expect(page.getByRole('link', { name: 'Load it again' })).toBeVisible();
     await expect(promises).toHaveCount(0);
+    await page.goto(url('/portal?from=2025-01-01T10:00Z&to=2025-01-01T11:00Z'));
+    await expect(page.getByText('The newest requests are in another:')).toBeVisible();
+    await page.getByRole('link', { name: 'the last hour' }).click();
+    await expect(count(page, /^Arrived/)).toHaveText('1');
   });
 });
 

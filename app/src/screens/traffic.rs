@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::books::{Filter, funnel};
+use crate::books::{Filter, funnel, newest};
 use crate::breakers;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::{count, grouped};
@@ -16,10 +16,10 @@ use crate::over_time::over_time;
 use crate::site::Site;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
-use crate::widgets::by_itself::ByItself;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::nothing_here::{NothingHere, Waits};
 use crate::widgets::traffic_chart::TrafficChart;
 use crate::widgets::verdicts::Verdicts;
 
@@ -32,8 +32,8 @@ pub struct Traffic {
     pub bands: Vec<Band>,
     /// Where requests come in, for the example that an empty page shows.
     pub gateway: String,
-    /// Whether the window moves, so that waiting is worth it.
-    pub is_live: bool,
+    /// Of a window in which nothing arrived: where the newest requests are, if there are any.
+    pub newest: Option<Window>,
 }
 
 /// Reads the books of the window that `span` names now, of one partner or of everybody. The caller has asked who is asking.
@@ -48,7 +48,8 @@ pub async fn read(site: &Site, span: Span, window: Window, partner: Option<i64>)
     let (funnel, over_time, bands) =
         tokio::try_join!(funnel(&site.db, window, &of), over_time(&site.db, window, &of), bands)?;
     let over_time = over_time.shown_in(span);
-    Ok(Traffic { funnel, over_time, bands, gateway: site.gateway(), is_live: span.is_live() })
+    let newest = if funnel.arrived == 0 { newest(&site.db, partner).await? } else { None };
+    Ok(Traffic { funnel, over_time, bands, gateway: site.gateway(), newest })
 }
 
 /// Headline, books and charts; `children` come between books and charts.
@@ -58,15 +59,20 @@ pub fn TrafficView(
     /// Said in place of the headline, if there are any.
     #[prop(optional)]
     verdicts: Vec<Verdict>,
+    /// The page, with its window.
+    page: Address,
     /// The list of its requests, with the window.
     requests: Address,
     #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {
-    let Traffic { funnel, over_time, bands, gateway, is_live } = traffic;
+    let Traffic { funnel, over_time, bands, gateway, newest } = traffic;
     let is_empty = funnel.arrived == 0;
     view! {
         <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>
-        {is_empty.then(|| view! { <Empty gateway=gateway waits=is_live/> })}
+        {is_empty.then(|| match newest {
+            Some(newest) => view! { <NothingHere page=page newest=newest/> }.into_any(),
+            None => view! { <Empty gateway=gateway page=page/> }.into_any(),
+        })}
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"<small>{beside_the_books(&funnel)}</small></h2>
             <Books funnel=funnel.clone() behind=requests.clone()/>
@@ -101,12 +107,12 @@ fn beside_the_books(funnel: &Funnel) -> String {
 
 /// Nothing yet: a request to try, which then appears by itself.
 #[component]
-fn Empty(gateway: String, waits: bool) -> impl IntoView {
+fn Empty(gateway: String, page: Address) -> impl IntoView {
     view! {
         <div class="empty">
             <p>"Send a request, with a key of one of your partners or without: it will be in the books, whatever becomes of it."</p>
             <pre tabindex="0"><code>{format!("curl -i {gateway}/hello")}</code></pre>
-            {waits.then(|| view! { <ByItself>"Waiting for the first request. It appears here by itself."</ByItself> })}
+            <Waits page=page/>
         </div>
     }
 }

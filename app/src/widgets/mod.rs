@@ -16,6 +16,7 @@ pub mod headline;
 pub mod histogram;
 pub mod latency_map;
 pub mod mini_funnel;
+pub mod nothing_here;
 pub mod pager;
 pub mod quota_now;
 pub mod refusals;

@@ -35,7 +35,7 @@ fn Everything(overview: Overview, address: Address) -> impl IntoView {
     let (now, window) = (Ends::of(&traffic.funnel), traffic.funnel.window());
     let list = address.elsewhere("/ops/requests");
     view! {
-        <TrafficView traffic=traffic verdicts=verdicts requests=list>
+        <TrafficView traffic=traffic verdicts=verdicts page=address.clone() requests=list>
             <Partners partners=partners address=address.clone()/>
             <section class="two">
                 <Before now=now before=before/>

@@ -8,6 +8,7 @@ use crate::domain::funnel::Funnel;
 use crate::domain::over_time::OverTime;
 use crate::domain::quota::Quota;
 use crate::domain::verdict::Verdict;
+use crate::domain::window::Window;
 use crate::error::Error;
 use crate::islands::chart::data::Band;
 
@@ -27,15 +28,15 @@ pub struct Overview {
     pub access: Access,
     /// Where requests come in.
     pub gateway: String,
-    /// Whether the window moves, so that waiting is worth it.
-    pub is_live: bool,
+    /// Of a window in which nothing arrived: where the newest requests are, if there are any.
+    pub newest: Option<Window>,
 }
 
 /// Of the partner in the session; `span` as `domain::span` writes it.
 #[server(endpoint = "partner_traffic")]
 pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
     use crate::access::access;
-    use crate::books::{Filter, by_route, funnel, quota_now};
+    use crate::books::{Filter, by_route, funnel, newest, quota_now};
     use crate::breakers::bands_of;
     use crate::domain::span::Span;
     use crate::domain::verdict::{Who, verdicts};
@@ -58,6 +59,7 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
             quota_now(&site.db, partner),
             access(&site.db, partner),
         )?;
+        let newest = if funnel.arrived == 0 { newest(&site.db, Some(partner)).await? } else { None };
         Ok(Overview {
             verdicts: verdicts(&evidence.shown_in(span)),
             funnel,
@@ -67,7 +69,7 @@ pub async fn partner_traffic(span: String) -> Result<Overview, Error> {
             quota: quota.ok_or(Error::NotFound)?,
             access: access.ok_or(Error::NotFound)?,
             gateway: site.gateway(),
-            is_live: span.is_live(),
+            newest,
         })
     })
     .await

@@ -8,11 +8,11 @@ use self::api::Overview;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
-use crate::widgets::by_itself::ByItself;
 use crate::widgets::by_route::ByRoute;
 use crate::widgets::funnel_chart::FunnelChart;
 use crate::widgets::headline::headline;
 use crate::widgets::histogram::LatencyHistogram;
+use crate::widgets::nothing_here::{NothingHere, Waits};
 use crate::widgets::quota_now::QuotaNow;
 use crate::widgets::refusals::Refusals;
 use crate::widgets::snippet::{Snippet, curl};
@@ -22,28 +22,32 @@ use crate::widgets::verdicts::Verdicts;
 #[component]
 pub fn Portal() -> impl IntoView {
     let address = Address::current();
-    let (span, requests) = (address.span().to_string(), address.elsewhere("/portal/requests"));
+    let span = address.span().to_string();
     let fetch = async {
         let traffic = api::partner_traffic(span).await?;
         Ok((Some(traffic.funnel.window()), traffic))
     };
     Screen::new("My traffic", "/portal")
         .asks("Where did my requests go?")
-        .show(fetch, move |traffic, _| view! { <Page traffic=traffic requests=requests/> }.into_any())
+        .show(fetch, move |traffic, _| view! { <Page traffic=traffic page=address/> }.into_any())
 }
 
 #[component]
 fn Page(
     traffic: Overview,
-    /// The list of its requests, with the window.
-    requests: Address,
+    /// The page, with its window.
+    page: Address,
 ) -> impl IntoView {
+    let requests = page.elsewhere("/portal/requests");
     let is_empty = traffic.funnel.arrived == 0;
-    let Overview { verdicts, funnel, over_time, bands, routes, quota, access, gateway, is_live } = traffic;
+    let Overview { verdicts, funnel, over_time, bands, routes, quota, access, gateway, newest } = traffic;
     let refusals = funnel.clone();
     view! {
         <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>
-        {is_empty.then(|| view! { <Empty access=access gateway=gateway waits=is_live/> })}
+        {is_empty.then(|| match newest {
+            Some(newest) => view! { <NothingHere page=page newest=newest/> }.into_any(),
+            None => view! { <Empty access=access gateway=gateway page=page/> }.into_any(),
+        })}
         <QuotaNow quota=quota title="My quota now"/>
         <section aria-labelledby="books-title">
             <h2 id="books-title">"The books"</h2>
@@ -63,7 +67,7 @@ fn Page(
 
 /// Nothing yet: a request to try, which then appears by itself.
 #[component]
-fn Empty(access: crate::access::Access, gateway: String, waits: bool) -> impl IntoView {
+fn Empty(access: crate::access::Access, gateway: String, page: Address) -> impl IntoView {
     let lead = match access.keys.is_empty() {
         true => view! { <p>"First "<a href="/portal/keys">"create a key"</a>". Then send a request:"</p> }.into_any(),
         false => view! {
@@ -76,7 +80,7 @@ fn Empty(access: crate::access::Access, gateway: String, waits: bool) -> impl In
         <div class="empty">
             {lead}
             <Snippet text=command name="the curl command"/>
-            {waits.then(|| view! { <ByItself>"Waiting for the first request. It appears here by itself."</ByItself> })}
+            <Waits page=page/>
         </div>
     }
 }
