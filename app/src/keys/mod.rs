@@ -39,9 +39,9 @@ pub struct MadeKey {
 /// What a caller did wrong, in words for people; the database's own failures apart.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("there is no key {0}; see the list of keys")]
+    #[error("there is no key {0}")]
     NotFound(i64),
-    #[error("there is no partner {0:?}; see the list of partners")]
+    #[error("there is no partner {0:?}")]
     NoPartner(String),
     #[error("the plan's limit of keys is reached (max_keys = {max}); revoke one first")]
     LimitReached { max: i32 },

@@ -12,7 +12,7 @@ pub const VALID_HOURS: i32 = 24;
 
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
-    #[error("nobody with the address {0:?} has an account; see toll users invite --help")]
+    #[error("nobody with the address {0:?} has an account")]
     Unknown(String),
     #[error(transparent)]
     Database(#[from] sqlx::Error),

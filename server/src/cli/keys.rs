@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use app::changes::By;
 use app::domain::api_key::ApiKey;
-use app::keys::{self, MadeKey, NewKey};
+use app::keys::{self, KeyError, MadeKey, NewKey};
 use serde_json::json;
 use sqlx::PgPool;
 use time::format_description::well_known::Rfc3339;
@@ -73,7 +73,29 @@ enum Command {
 }
 
 pub async fn run(args: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
-    let printed = match args.command {
+    let printed = work(args.command, db).await.map_err(told)?;
+    std::io::stdout().write_all(printed.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// With the command that helps on.
+pub(super) fn told(error: KeyError) -> anyhow::Error {
+    let command = match &error {
+        KeyError::NoPartner(_) => "`toll export` shows those there are",
+        KeyError::NotFound(_) | KeyError::RotatedAlready => "`toll keys list` shows those there are",
+        KeyError::LimitReached { .. } | KeyError::StillOverlapping => {
+            "`toll keys list` shows them, `toll keys revoke ID` ends one"
+        }
+        KeyError::Ended => "`toll keys create --partner SLUG --name NAME` makes one",
+        KeyError::BadExpiry => "leave --expires out for a key without an end",
+        _ => return error.into(),
+    };
+    anyhow::anyhow!("{error}: {command}")
+}
+
+/// What is printed.
+async fn work(command: Command, db: &PgPool) -> Result<String, KeyError> {
+    Ok(match command {
         Command::Create { partner, name, expires, json } => {
             let partner = keys::partner_by_slug(db, &partner).await?;
             let new = NewKey { name: &name, expires_in: expires, routes: None };
@@ -92,9 +114,7 @@ pub async fn run(args: Args, db: &PgPool) -> anyhow::Result<ExitCode> {
             let keys = keys::list(db, scope).await?;
             if json { format!("{:#}\n", json!(keys)) } else { table(&keys) }
         }
-    };
-    std::io::stdout().write_all(printed.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// Nothing but the key on standard output, so that a script can take it as it is.

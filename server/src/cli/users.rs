@@ -3,13 +3,16 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use anyhow::anyhow;
 use app::changes::By;
 use app::keys::partner_by_slug;
 use app::people::{
-    INVITATION_HOURS, InviteAs, RESET_HOURS, RemoveError, invite, issue, link, remove, reset_link, withdraw,
+    INVITATION_HOURS, InviteAs, InviteError, IssueError, RESET_HOURS, RemoveError, invite, issue, link,
+    remove, reset_link, withdraw,
 };
 use sqlx::PgPool;
 
+use super::keys;
 use super::usage::Misuse;
 use crate::config::Config;
 use crate::ledger;
@@ -81,20 +84,33 @@ pub async fn run(args: Args, db: &PgPool, config: &Config) -> anyhow::Result<Exi
             let role = match (role, partner) {
                 (Role::Ops, _) => InviteAs::Ops,
                 (Role::Partner, slug) => {
-                    InviteAs::Partner(partner_by_slug(db, slug.as_deref().unwrap_or_default()).await?)
+                    let slug = slug.unwrap_or_default();
+                    InviteAs::Partner(partner_by_slug(db, &slug).await.map_err(keys::told)?)
                 }
             };
-            let token = invite(db, BY, &email, role).await?;
+            let token = invite(db, BY, &email, role).await.map_err(|error| match error {
+                InviteError::Exists { ref email, .. } => anyhow!(
+                    "{error}: `toll users reset --email {email}` lets them back in, \
+                     `toll users remove --email {email}` takes the account away"
+                ),
+                error => error.into(),
+            })?;
             eprintln!("for {email}, once, within {INVITATION_HOURS} hours:");
             link(&public_url(db, config).await?, &token)
         }
         Command::Reset { email } => {
-            let token = issue(db, BY, &email).await?;
+            let token = issue(db, BY, &email).await.map_err(|error| match error {
+                IssueError::Unknown(_) => anyhow!("{error}: `toll users invite` makes a link for a new one"),
+                error => error.into(),
+            })?;
             eprintln!("for {email}, once, within {RESET_HOURS} hours:");
             reset_link(&public_url(db, config).await?, &token)
         }
         Command::Remove { email } => {
-            let done = take_back(db, &email).await?;
+            let done = take_back(db, &email).await.map_err(|error| match error {
+                RemoveError::LastOperator => anyhow!("{error}: `toll users invite --email E --role ops`"),
+                error => error.into(),
+            })?;
             writeln!(std::io::stdout(), "{done}")?;
             return Ok(ExitCode::SUCCESS);
         }

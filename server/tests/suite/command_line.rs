@@ -101,6 +101,82 @@ async fn with_a_database_url_no_private_server_is_started() {
     assert_eq!(toll.stop(), Some(0));
 }
 
+/// The commands that a message names, as far as they are commands: `toll keys list`.
+fn named_commands(error: &str) -> Vec<Vec<&str>> {
+    let quoted = error.split('`').skip(1).step_by(2);
+    let commands = quoted.filter_map(|text| text.strip_prefix("toll "));
+    commands
+        .map(|text| text.split(' ').take_while(|word| word.starts_with(char::is_lowercase)).collect())
+        .collect()
+}
+
+#[tokio::test]
+async fn what_is_not_there_names_the_command_that_shows_or_makes_it() {
+    let (home, db) = (Home::empty(), TestDatabase::new().await);
+    let with = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.env("DATABASE_URL", &db.url);
+        command
+    };
+    std::fs::write(
+        home.dir.path().join("catalog.toml"),
+        "[[plan]]\nname = \"small\"\ncapacity = 1\nrefill_per_second = 1\nmax_keys = 2\n
+         [[partner]]\nslug = \"acme\"\nname = \"Acme\"\nplan = \"small\"\n",
+    )
+    .unwrap();
+    printed(&home, &db, &["apply", "catalog.toml"], &[]);
+    sqlx::query("insert into person (email, role, password_hash) values ('ada@example.com', 'ops', '')")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let create = ["keys", "create", "--partner", "acme", "--name", "ci"];
+    for _ in 0..2 {
+        printed(&home, &db, &create, &[]);
+    }
+    printed(&home, &db, &["keys", "rotate", "1", "--overlap", "1h"], &[]);
+    printed(&home, &db, &["keys", "revoke", "2"], &[]);
+    let invite =
+        ["users", "invite", "--email", "eve@example.com", "--role", "partner", "--partner", "nobody"];
+    for (arguments, told) in [
+        (&["funnel", "--partner", "nobody"][..], "there is no partner \"nobody\"; `toll export` shows"),
+        (&["funnel", "--route", "nowhere"], "there is no route \"nowhere\"; `toll export` shows"),
+        (
+            &["keys", "create", "--partner", "nobody", "--name", "ci"],
+            "no partner \"nobody\": `toll export` shows",
+        ),
+        (&["keys", "list", "--partner", "nobody"], "there is no partner \"nobody\": `toll export` shows"),
+        (&invite, "there is no partner \"nobody\": `toll export` shows"),
+        (&["keys", "revoke", "99"], "there is no key 99: `toll keys list` shows"),
+        (&["keys", "rotate", "99", "--overlap", "1h"], "there is no key 99: `toll keys list` shows"),
+        (&["keys", "rotate", "1", "--overlap", "1h"], "rotated already, and ends by itself"),
+        (
+            &["keys", "rotate", "2", "--overlap", "1h"],
+            "make a new one: `toll keys create --partner SLUG --name NAME`",
+        ),
+        (&["users", "reset", "--email", "eve@example.com"], "has an account: `toll users invite`"),
+        (
+            &["users", "remove", "--email", "ada@example.com"],
+            "first: `toll users invite --email E --role ops`",
+        ),
+        (
+            &["users", "invite", "--email", "ada@example.com", "--role", "ops"],
+            "ada@example.com has an account already, as an operator, and an address has one only: `toll users reset",
+        ),
+    ] {
+        let (code, error) = fault(with(arguments).output().unwrap());
+        assert_eq!((code, error.contains(told)), (Some(1), true), "{arguments:?}: {error}");
+        let named = named_commands(&error);
+        assert!(!named.is_empty(), "{error}");
+        for command in named {
+            let help = with(&[&command[..], &["--help"]].concat()).output().unwrap();
+            assert!(help.status.success(), "toll {command:?}, of {error}");
+        }
+    }
+    printed(&home, &db, &create, &[]);
+    let (_, error) = fault(with(&create).output().unwrap());
+    assert!(error.contains("`toll keys list` shows them, `toll keys revoke ID` ends one"), "{error}");
+}
+
 /// What a command prints on standard output, with the settings that it is told beside the database.
 fn printed(home: &Home, db: &TestDatabase, arguments: &[&str], told: &[(&str, &str)]) -> String {
     let mut command = home.command(arguments);
