@@ -12,7 +12,7 @@ let state;
 let key;
 let refused;
 test.beforeAll(async ({ browser, request }) => {
-  shop = await openShop('narrow', { partners: ['eager', 'other'], capacity: 2, refill: 0.01 });
+  shop = await openShop('narrow', { partners: ['eager', 'other'], capacity: 2, refill: 0.001 });
   key = newKey('eager', 'Loop');
   for (let n = 0; n < 6; n += 1) {
     refused = await request.get(url('/api/narrow/7'), { headers: { 'x-api-key': key } });
@@ -30,7 +30,7 @@ test('a receipt marks the stage that answered, the rule and the wait', async ({ 
   await page.goto(url(`/r/${refused.headers()['x-toll-id']}`));
   await expect(page.getByRole('listitem').filter({ hasText: 'Quota' })).toHaveAttribute('aria-current', 'step', { timeout: 15_000 });
   await expect(page.getByRole('listitem').filter({ hasText: 'Cache' })).toContainText('not asked');
-  await expect(page.getByText(/^Plan narrow: 2 at once, one more every 100 seconds/)).toBeVisible();
+  await expect(page.getByText(/^Plan narrow: 2 at once, one more every 1,000 seconds/)).toBeVisible();
   await expect(page.getByText(/^429, come back in .*; you came back after \d+ ms$/)).toBeVisible();
   await pictures(page, 'receipt');
 });
