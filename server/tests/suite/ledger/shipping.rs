@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::domain::funnel::Funnel;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use toll::ledger::Health;
@@ -154,7 +155,8 @@ async fn while_the_database_is_away_the_journal_keeps_what_comes() {
     let ledger = books.open(2);
     start(&ledger, &flaky.pool().await);
     forward(ledger.lane(0).arrive().unwrap());
-    books.until("the first is shipped", |f| f.reached_upstream == 1).await;
+    let known = |f: &Funnel| f.reached_upstream == 1 && ledger.backlog() == 0;
+    books.until("the first is shipped, and the node has been told", known).await;
     flaky.go_away();
     for n in 0..6_000 {
         forward(ledger.lane(n % 2).arrive().unwrap());
