@@ -159,6 +159,5 @@ pub fn for_screens(url: &str, connections: u32) -> sqlx::Result<PgPool> {
     let planned =
         [("plan_cache_mode", "force_generic_plan"), ("jit", "off"), ("max_parallel_workers_per_gather", "0")];
     let options = PgConnectOptions::from_str(url)?.options(planned);
-    let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(PATIENCE);
-    Ok(pool.connect_lazy_with(options))
+    Ok(pool(options, connections, PATIENCE))
 }
