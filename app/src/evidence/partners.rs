@@ -1,4 +1,4 @@
-//! By partner: who came back too early, and whose traffic grew. Read only where the totals give reason to.
+//! By partner: who stands out, how those come back that came back too early, and whose traffic grew.
 
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};

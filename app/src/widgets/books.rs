@@ -107,7 +107,7 @@ fn title(name: &str) -> &str {
 fn why(funnel: &Funnel, stage: Stage) -> Vec<Why> {
     // Of one partner there is none, and whoever looks for their own 404s is told where they are.
     if stage == Stage::Route && funnel.unaccounted.is_none() && funnel.stage(stage).stopped == 0 {
-        return Why::remark("nobody's, as no key is read by then");
+        return Why::remark("nobody’s, as no key is read by then");
     }
     let why = |(count, title, outcome): (u64, &str, Option<Outcome>)| {
         let title = lower_first(title);
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn that_a_partner_has_none_without_a_route_is_explained_and_what_there_is_needs_no_word() {
         let served = (Stage::Proxy, Outcome::Forwarded, true, 5);
-        assert_eq!(told(&[served], None)[1], "No route 0 nobody's, as no key is read by then");
+        assert_eq!(told(&[served], None)[1], "No route 0 nobody’s, as no key is read by then");
         assert_eq!(told(&[served], Some(Door { arrived: 5, in_flight: 0 }))[1], "No route 0 ");
         assert_eq!(
             told(&[(Stage::Route, Outcome::NoRoute, false, 2)], None)[1],

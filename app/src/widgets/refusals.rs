@@ -89,7 +89,7 @@ fn table(rows: Vec<Refused>, arrived: u64, behind: &Address, is_ops: bool) -> im
 
 fn status(outcome: Outcome) -> String {
     match outcome.status() {
-        0 => "the answer's own status".into(),
+        0 => "the answer’s own status".into(),
         499 => "no answer".into(),
         status => status.to_string(),
     }

@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(
             told(of(now)),
             [
-                "`acme` or you must act: 20 of acme’s 80 requests went beyond its plan's quota; none of them was a retry sent too early. It spreads them out, or gets a larger plan from you."
+                "`acme` or you must act: 20 of acme’s 80 requests went beyond its plan’s quota; none of them was a retry sent too early. It spreads them out, or gets a larger plan from you."
             ]
         );
     }

@@ -59,8 +59,8 @@ fn too_early(evidence: &Evidence, early: u64, refusals: u64) -> Sentence {
 fn spent(evidence: &Evidence, refusals: u64) -> Sentence {
     let (arrived, early) = (count(evidence.all.now.arrived, "request"), evidence.all.now.early);
     let (plans, given, mend) = match evidence.about {
-        None => ("your plan's", "you were", " Spread them out, or ask for a larger plan."),
-        Some(_) => ("its plan's", "it was", " It spreads them out, or gets a larger plan from you."),
+        None => ("your plan’s", "you were", " Spread them out, or ask for a larger plan."),
+        Some(_) => ("its plan’s", "it was", " It spreads them out, or gets a larger plan from you."),
     };
     let sentence = Sentence::new()
         .number(grouped(refusals))
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(
             texts(&of(10, 41, HASTY)),
             [
-                "51 of your 111 requests went beyond your plan's quota; 10 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
+                "51 of your 111 requests went beyond your plan’s quota; 10 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
             ]
         );
     }
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(
             texts(&of(412, 118, job)),
             [
-                "530 of your 590 requests went beyond your plan's quota; 412 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
+                "530 of your 590 requests went beyond your plan’s quota; 412 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
             ]
         );
     }
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             texts(&of(0, 20, None)),
             [
-                "20 of your 80 requests went beyond your plan's quota; none of them was a retry sent too early. Spread them out, or ask for a larger plan."
+                "20 of your 80 requests went beyond your plan’s quota; none of them was a retry sent too early. Spread them out, or ask for a larger plan."
             ]
         );
     }

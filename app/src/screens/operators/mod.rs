@@ -42,7 +42,7 @@ fn Page(asked: Asked, me: String) -> impl IntoView {
     view! {
         <Said text=said/>
         <TeamPage asked=asked deeds=deeds title="Operators" invite="Invite an operator">
-            <p class="hint below">"Who signs in for a partner is on the partner's page, under "<a href="/ops/partners">"Partners"</a>"."</p>
+            <p class="hint below">"Who signs in for a partner is on the partner’s page, under "<a href="/ops/partners">"Partners"</a>"."</p>
         </TeamPage>
     }
 }

@@ -103,7 +103,7 @@ fn Form(shown: Shown) -> impl IntoView {
             <Field name="cache_ttl" label=label("cache_ttl") autocomplete="off" value=route.cache_ttl
                 hint="Of answers that say nothing about it themselves, such as 60s.".to_owned()/>
             <Check name="cache" label=label("cache") is_on=route.cache
-                hint="As far as the upstream's cache headers allow (RFC 9111)."/>
+                hint="As far as the upstream’s cache headers allow (RFC 9111)."/>
             <Check name="strip" label=label("strip") is_on=route.strip
                 hint="The upstream sees what comes after it; unticked, all but /api."/>
             <Check name="identity" label=label("identity") is_on=route.identity
