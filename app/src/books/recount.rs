@@ -105,7 +105,7 @@ pub async fn by_stage(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec
                  (4, null, false, at_cache), (5, null, false, at_breaker), (6, null, false, at_proxy),
                  (6, null, true, reached), (3, $3, false, early)
              ) as there (stage, outcome, has_reached, requests_there)
-             where at >= $1 and at < $2
+             where at >= $1 and at < $2 and requests_there <> 0
          ),
          summed as (
              select node_id, at, case when reached then 6 else stage end::smallint as stage, outcome, reached,
