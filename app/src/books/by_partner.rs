@@ -84,13 +84,15 @@ pub async fn ends_of(db: &PgPool, window: Window, partners: &[i64]) -> sqlx::Res
         ))
     );
     let ends = |row: &PgRow| {
-        let mut counts = ENDS.iter().map(|column| row.try_get::<i64, _>(*column).map(|n| n as u64));
-        let mut next = || counts.next().unwrap_or(Ok(0));
-        let stopped = [next()?, next()?, next()?, next()?, next()?, next()?];
-        Ok((row.try_get("partner_id")?, Ends { stopped, reached: next()? }))
+        let number = |column| row.try_get::<i64, _>(column).map(|n| n as u64);
+        let mut ends = Ends { reached: number("reached")?, ..Ends::default() };
+        for (stopped, column) in ends.stopped.iter_mut().zip(ENDS) {
+            *stopped = number(column)?;
+        }
+        Ok((row.try_get("partner_id")?, ends))
     };
     tiles.query(select).bind(partners).fetch_all(db).await?.iter().map(ends).collect()
 }
 
-/// As `Ends` has them.
+/// What each stage stopped, and what got past all of them.
 const ENDS: [&str; 7] = ["at_route", "at_key", "at_quota", "at_cache", "at_breaker", "at_proxy", "reached"];

@@ -59,13 +59,10 @@ fn shapes(ends: &Ends) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::stage::Stage;
 
     #[test]
     fn it_narrows_by_what_each_stage_stopped_and_ends_where_nothing_is_left() {
-        let mut ends = Ends::default();
-        ends.add(Stage::Route, false, 50);
-        ends.add(Stage::Key, false, 50);
+        let ends = Ends { stopped: [50, 50, 0, 0, 0, 0], reached: 0 };
         let shapes = shapes(&ends);
         assert_eq!(shapes.len(), 2);
         assert_eq!(shapes[0], ("stage-route".into(), "0,0.00 19,7.00 19,21.00 0,28.00".into()));

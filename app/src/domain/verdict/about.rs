@@ -38,7 +38,9 @@ mod tests {
 
     use super::*;
     use crate::domain::verdict::Who;
-    use crate::domain::verdict::evidence::{Compared, EndedKey, Ending, Outage, Slot, Tally};
+    use crate::domain::verdict::evidence::{
+        Compared, EndedKey, Ending, Outage, Slot, Tally, UpstreamEvidence,
+    };
     use crate::domain::verdict::examples::{HASTY, hour, route, upstream};
 
     fn of(now: Tally) -> Evidence {
@@ -80,6 +82,14 @@ mod tests {
         );
     }
 
+    fn of_billing(billing: UpstreamEvidence, tally: Tally) -> Evidence {
+        Evidence {
+            upstreams: vec![billing],
+            routes: vec![route("billing", tally, Tally::default())],
+            ..of(tally)
+        }
+    }
+
     #[test]
     fn an_upstream_that_is_well_again_is_nobodys_to_mend_now() {
         let minute = |n: i64, failed| Slot {
@@ -90,13 +100,8 @@ mod tests {
         let mut billing = upstream("billing", None);
         billing.slots = (0..10).map(|n| minute(n, if n < 5 { 20 } else { 0 })).collect();
         let tally = Tally { arrived: 400, reached: 400, failed: 100, ..Tally::default() };
-        let evidence = Evidence {
-            upstreams: vec![billing],
-            routes: vec![route("billing", tally, Tally::default())],
-            ..of(tally)
-        };
         assert_eq!(
-            told(evidence),
+            told(of_billing(billing, tally)),
             [
                 "Whoever runs the upstream should know: `billing` answered 50 % of what acme sent with 5xx from 14:00 to 14:05; it is not acme’s doing."
             ]
@@ -109,13 +114,8 @@ mod tests {
         let at = datetime!(2026-01-01 14:20 UTC);
         let mut billing = upstream("billing", None);
         billing.slots = vec![Slot { at, to: at + time::Duration::MINUTE, tally }];
-        let evidence = Evidence {
-            upstreams: vec![billing],
-            routes: vec![route("billing", tally, Tally::default())],
-            ..of(tally)
-        };
         assert_eq!(
-            told(evidence),
+            told(of_billing(billing, tally)),
             [
                 "Whoever runs the upstream must act: `billing` answered 50 % of what acme sent with 5xx since 14:20; it is not acme’s doing."
             ]
@@ -132,11 +132,7 @@ mod tests {
             partners: 1,
         };
         let held = Tally { arrived: 12, held: 12, ..Tally::default() };
-        let shut = |outage| Evidence {
-            upstreams: vec![upstream("billing", Some(outage))],
-            routes: vec![route("billing", held, Tally::default())],
-            ..of(held)
-        };
+        let shut = |outage| of_billing(upstream("billing", Some(outage)), held);
         let over = Outage { until: Some(datetime!(2026-01-01 14:45 UTC)), ..outage.clone() };
         assert!(
             told(shut(over))[0]
