@@ -22,9 +22,11 @@ mod in_the_browser {
     use leptos::task::spawn_local;
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
-    use web_sys::{DomParser, Response, SupportedType};
+    use web_sys::{AbortSignal, DomParser, RequestInit, Response, SupportedType};
 
     const EVERY: Duration = Duration::from_secs(3);
+    /// How long a page may take: a network that went away says nothing, and nobody would look again. Milliseconds.
+    const PATIENCE: u32 = 10_000;
     const UNREACHABLE: &str = "Toll cannot be reached. What is shown is from before; trying again.";
     const AWAY: &str = "Toll's database does not answer. What is shown is from before; trying again.";
 
@@ -54,7 +56,10 @@ mod in_the_browser {
     /// Why what is shown is not new, if it is not.
     async fn refresh() -> Result<Option<&'static str>, JsValue> {
         let address = window().location().href()?;
-        let response: Response = JsFuture::from(window().fetch_with_str(&address)).await?.unchecked_into();
+        let asked = RequestInit::new();
+        asked.set_signal(Some(&AbortSignal::timeout_with_u32(PATIENCE)));
+        let fetched = window().fetch_with_str_and_init(&address, &asked);
+        let response: Response = JsFuture::from(fetched).await?.unchecked_into();
         if response.redirected() {
             // Signed out meanwhile.
             window().location().set_href(&response.url())?;
