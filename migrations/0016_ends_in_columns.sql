@@ -43,7 +43,7 @@ begin
                  coalesce(sum(requests) filter (where outcome = 40), 0),
                  coalesce(sum(requests) filter (where outcome = 41), 0),
                  coalesce(sum(requests) filter (where reached and status_class = 5 or outcome in (101, 105, 106)), 0)
-             from rollup_%1$s where requests > 0 group by 1, 2, 3',
+             from rollup_%1$s where requests > 0 group by 1, 2, 3 order by at',
             grain
         );
         execute format('create index ends_%s_at on ends_%1$s (at)', grain);

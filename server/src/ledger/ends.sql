@@ -1,4 +1,4 @@
--- How each partner's requests ended, by {{grain}}, rows in the order of their key.
+-- How each partner's requests ended, by {{grain}}, oldest first.
 ends_by_{{grain}} as (
     insert into ends_{{grain}} as known (
         node_id, at, partner_id, at_route, at_key, at_quota, at_cache, at_breaker, at_proxy, reached, spent,
@@ -18,8 +18,8 @@ ends_by_{{grain}} as (
         coalesce(sum(requests) filter (where reached and status_class = 5 or outcome in ({{faults}})), 0)
     from alike
     where requests > 0
-    group by partner_id, start
-    order by partner_id, start
+    group by start, partner_id
+    order by start, partner_id
     on conflict (node_id, partner_id, at) do update set
         at_route = known.at_route + excluded.at_route, at_key = known.at_key + excluded.at_key,
         at_quota = known.at_quota + excluded.at_quota, at_cache = known.at_cache + excluded.at_cache,

@@ -1,4 +1,4 @@
--- {{family}} by {{grain}}, rows in the order of their key.
+-- {{family}} by {{grain}}, oldest first: what is read together lies together, also when a batch makes up for hours.
 {{family}}_by_{{grain}} as (
     insert into {{family}}_{{grain}} as known (
         node_id, at, {{keys}}, requests, bytes_in, bytes_out, upstream_calls, metered_locally,
@@ -11,7 +11,7 @@
         sum(us_route), sum(us_key), sum(us_quota), sum(us_cache), sum(us_breaker), sum(us_proxy)
     from alike
     group by start, {{keys}}
-    order by {{keys}}, start
+    order by start, {{keys}}
     on conflict (node_id, at, {{keys}}) do update set
         requests = known.requests + excluded.requests,
         bytes_in = known.bytes_in + excluded.bytes_in,
