@@ -48,6 +48,6 @@ const screens = {
   partner: ['/portal', '/portal/keys', '/portal/requests', '/portal/docs', '/portal/people'],
 };
 for (const [who, cookie] of [['ops', await signedIn(ops, 'ada@example.com')], ['partner', await signedIn(partner, '')]]) {
-  for (const path of screens[who]) for (const last of ['1h', '30d']) await measure(`${path}?last=${last}`, cookie);
+  for (const path of screens[who]) for (const last of ['1h', '24h', '7d', '30d']) await measure(`${path}?last=${last}`, cookie);
 }
 agent.destroy();
