@@ -37,19 +37,21 @@ impl Several {
 
 /// The sums over all steps are exactly the funnel's numbers.
 pub async fn over_time(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<OverTime> {
-    Ok(read(db, window, of, ALTOGETHER).await?.of(0))
+    Ok(read(db, window, of, By::Nothing).await?.of(0))
 }
 
 /// By the upstream that a route leads to.
 pub async fn by_upstream(db: &PgPool, window: Window) -> sqlx::Result<Several> {
-    let upstream = "coalesce((select upstream_id from route where id = route_id), 0)";
-    read(db, window, &Filter::default(), upstream).await
+    read(db, window, &Filter::default(), By::Upstream).await
 }
 
-/// What is kept apart, as an expression on `route_id`.
-const ALTOGETHER: &str = "0::bigint";
+/// What is kept apart.
+enum By {
+    Nothing,
+    Upstream,
+}
 
-async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Result<Several> {
+async fn read(db: &PgPool, window: Window, of: &Filter, by: By) -> sqlx::Result<Several> {
     let (family, whose, minutes) = match of.partner {
         Some(_) => ("rollup", "partner_id = $2", MINUTES_OF_ONE),
         None => ("total", "$2::bigint is null", books::MINUTES_OF_ALL),
@@ -63,14 +65,17 @@ async fn read(db: &PgPool, window: Window, of: &Filter, group: &str) -> sqlx::Re
             grain.name()
         )
     });
-    // Summed by route first, where routes matter: what a route leads to need then be looked up for few rows.
-    let route = if group == ALTOGETHER { "null::bigint" } else { "route_id" };
+    let (route, id, leads) = match by {
+        By::Nothing => ("null::bigint", "0::bigint", ""),
+        // Summed by route first: what a route leads to need then be looked up for few rows.
+        By::Upstream => ("route_id", "coalesce(upstream_id, 0)", "left join route on route.id = route_id"),
+    };
     let select = format!(
-        "select step, stage, {group} as id, sum(requests)::bigint
+        "select step, stage, {id} as id, sum(requests)::bigint
          from (
              select date_bin(make_interval(secs => $4), at, timestamptz 'epoch') as step, stage, {route} as route_id, sum(requests) as requests
              from ({pieces}) as piece group by 1, 2, 3
-         ) as summed group by 1, 2, 3"
+         ) as summed {leads} group by 1, 2, 3"
     );
     let rows: Vec<(OffsetDateTime, Stage, i64, i64)> = sqlx::query_as(AssertSqlSafe(select))
         .bind(tiles.times())
