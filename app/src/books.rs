@@ -1,29 +1,26 @@
 //! Reading the books: the funnel, from as few rollup rows as tile the window.
 
-use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row, Transaction};
 use time::{Duration, OffsetDateTime};
 
-use crate::domain::funnel::{Counts, Door, Funnel, Line};
-use crate::domain::histogram::Histogram;
+use crate::domain::funnel::{Door, Funnel};
 use crate::domain::window::{Grain, Window};
 
 pub mod audit;
 mod bucket;
 mod by_partner;
-mod by_route;
 mod recount;
-mod routes;
 mod tiles;
+mod totals;
 mod upstreams;
 
 pub use bucket::quota_now;
-pub(crate) use by_partner::standouts;
-pub use by_partner::{PartnerEnds, ends_of, partners_ends};
-pub use by_route::by_route;
-pub use routes::routes;
+pub use by_partner::{PartnerEnds, ends_of};
+pub(crate) use by_partner::{partners_ends, standouts};
 pub(crate) use tiles::Tiles;
-pub use upstreams::{UpstreamHealth, upstreams};
+pub use totals::Totals;
+pub(crate) use totals::until;
+pub use upstreams::{Upstream, UpstreamHealth, upstreams};
 
 /// A node whose last heartbeat is older does not live: what it had inside is in flight no more, but unaccounted until its
 /// journal is found. Seconds.
@@ -41,17 +38,16 @@ pub struct Filter {
 
 /// The funnel of a window.
 pub async fn funnel(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<Funnel> {
+    Ok(totals(db, window, of).await?.funnel())
+}
+
+/// What a funnel is the sum of.
+pub async fn totals(db: &PgPool, window: Window, of: &Filter) -> sqlx::Result<Totals> {
     // One snapshot: arrivals and outcomes move together, statement by statement.
     let mut tx = snapshot(db).await?;
-    let mut counts = Counts::default();
-    for row in lines(&mut tx, window, of).await? {
-        add(&mut counts, &row)?;
-    }
-    if *of == Filter::default() {
-        counts.door = Some(door(&mut tx, window).await?);
-    }
+    let totals = Totals::read(&mut tx, window, of).await?;
     tx.commit().await?;
-    Ok(Funnel::new(window, &counts))
+    Ok(totals)
 }
 
 /// Everything that is read by it is of one moment.
@@ -59,66 +55,15 @@ async fn snapshot(db: &PgPool) -> sqlx::Result<Transaction<'static, Postgres>> {
     db.begin_with("begin isolation level repeatable read read only").await
 }
 
-/// The same for who reads the log too. It is locked before the snapshot is taken, and who makes a partition waits: rows that
-/// move into one that is newer than the snapshot would be found in neither place.
+/// The same for who reads the log too; of the moment in which this returns. The log is locked before the snapshot is taken,
+/// and who makes a partition waits: rows that move into one that is newer than the snapshot would be found in neither place.
 pub(crate) async fn snapshot_with_log(db: &PgPool) -> sqlx::Result<Transaction<'static, Postgres>> {
-    let mut tx = snapshot(db).await?;
-    sqlx::query("lock table request_log in access share mode").execute(&mut *tx).await?;
-    Ok(tx)
+    let begin = "begin isolation level repeatable read read only; lock table request_log in access share mode; select";
+    db.begin_with(begin).await
 }
-
-/// Operators' totals know no partner; that keeps them flat however many keys there are.
-async fn lines(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Vec<PgRow>> {
-    let (family, whose) = match of.partner {
-        Some(_) => ("rollup", "partner_id = $2 and"),
-        None => ("total", "$2::bigint is null and"),
-    };
-    let mut tiles = Tiles::default();
-    let pieces = tiles.union(window, |grain| {
-        format!(
-            "select stage, outcome, reached, status_class, requests, upstream_calls, metered_locally,
-                 b0, b1, b2, b3, b4, b5, b6, b7, b8
-             from {family}_{} where {whose} ($3::bigint is null or route_id = $3)",
-            grain.name()
-        )
-    });
-    let select = format!(
-        "select stage, outcome, reached, status_class, {} from ({pieces}) as piece group by 1, 2, 3, 4",
-        sums(&MEASURES)
-    );
-    tiles.query(select).bind(of.partner).bind(of.route).fetch_all(db).await
-}
-
-/// What is summed for a funnel.
-const MEASURES: [&str; 12] =
-    ["requests", "upstream_calls", "metered_locally", "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"];
 
 fn sums(names: &[&str]) -> String {
     names.iter().map(|name| format!("sum({name})::bigint as {name}")).collect::<Vec<_>>().join(", ")
-}
-
-fn add(counts: &mut Counts, row: &PgRow) -> sqlx::Result<()> {
-    let number = |name: &str| row.try_get::<i64, _>(name).map(|n| n as u64);
-    let requests = number("requests")?;
-    // A row without requests is of calls in the background.
-    if requests > 0 {
-        let upstream_class = row.try_get::<i16, _>("status_class")? as u8;
-        counts.lines.push(Line {
-            stage: row.try_get("stage")?,
-            outcome: row.try_get("outcome")?,
-            reached: row.try_get("reached")?,
-            upstream_class,
-            requests,
-        });
-    }
-    counts.upstream_calls += number("upstream_calls")?;
-    counts.metered_locally += number("metered_locally")?;
-    let mut latency = Histogram::default();
-    for (bucket, count) in latency.counts.iter_mut().enumerate() {
-        *count = number(&format!("b{bucket}"))?;
-    }
-    counts.latency.add(&latency);
-    Ok(())
 }
 
 async fn door(db: &mut PgConnection, window: Window) -> sqlx::Result<Door> {

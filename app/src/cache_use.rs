@@ -50,7 +50,7 @@ impl CacheUse {
         self.asked += row.requests;
         if row.stage == Stage::Cache {
             self.refreshed += row.upstream_calls;
-            if is_served(row.outcome) {
+            if Outcome::FROM_CACHE.contains(&row.outcome) {
                 count(&mut self.served, row.outcome, row.requests);
             }
         } else if let Some(miss) = row.cache_miss {
@@ -61,12 +61,6 @@ impl CacheUse {
             self.upstream_us += row.us_proxy;
         }
     }
-}
-
-/// Not who was told to answer from the cache only and found nothing, nor a client that left.
-fn is_served(outcome: Outcome) -> bool {
-    use Outcome::{CacheCollapsed, CacheHit, CacheNotModified, CacheStale};
-    matches!(outcome, CacheHit | CacheNotModified | CacheStale | CacheCollapsed)
 }
 
 struct Row {

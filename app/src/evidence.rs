@@ -9,12 +9,16 @@ mod outages;
 mod partners;
 mod purges;
 mod slots;
-mod totals;
+mod tallies;
+
+use std::collections::BTreeMap;
 
 use sqlx::{PgConnection, PgPool, Row};
 use time::OffsetDateTime;
 
-use crate::books::{self, Tiles};
+use crate::books::{self, Filter, PartnerEnds, Tiles, Totals};
+use crate::domain::funnel::{Counts, Funnel};
+use crate::domain::total::Total;
 use crate::domain::verdict::evidence::RouteEvidence;
 use crate::domain::verdict::{self, Evidence, Who};
 use crate::domain::window::{Grain, Window};
@@ -27,18 +31,70 @@ struct Route {
     evidence: RouteEvidence,
 }
 
-/// Evidence of a window for operators, or for one partner. One snapshot of the books; nothing is written.
-pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidence> {
+/// What was read of a window.
+pub struct Reading {
+    pub evidence: Evidence,
+    /// What the evidence's counts are sums of.
+    pub totals: Totals,
+    /// Of the window of the same length before. Nothing for a partner: it is compared with itself by nothing.
+    pub before: Totals,
+    /// Partners of whom most was turned away, most first; for operators.
+    pub most_refused: Vec<PartnerEnds>,
+    /// Of routes, by id.
+    names: BTreeMap<i64, String>,
+}
+
+impl Reading {
+    /// Each route that was called, by name, busiest first. What named no route has no name.
+    pub fn by_route(&self) -> Vec<(String, Funnel)> {
+        let mut routes = BTreeMap::<&str, Vec<&Total>>::new();
+        for total in &self.totals.rows {
+            let name = self.names.get(&total.route).map_or("", String::as_str);
+            routes.entry(name).or_default().push(total);
+        }
+        let funnel = |totals| Funnel::new(self.totals.window, &Counts::of(totals));
+        let mut funnels: Vec<_> =
+            routes.into_iter().map(|(name, totals)| (name.to_owned(), funnel(totals))).collect();
+        funnels.sort_by_key(|(_, funnel)| std::cmp::Reverse(funnel.arrived));
+        funnels
+    }
+}
+
+/// For operators, or for one partner. Nothing is written.
+pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
+    if who != Who::Ops {
+        return whole(db, window, who).await;
+    }
+    // To find who stands out takes as long as all the rest, so it is done beside that. It looks at a moment before: none of
+    // them is more than the whole.
+    let earlier = books::snapshot_with_log(db).await?;
+    let (partners, mut reading) = tokio::try_join!(partners::read(earlier, window), whole(db, window, who))?;
+    reading.evidence.suspects = partners.suspects;
+    reading.most_refused = partners.most_refused;
+    Ok(reading)
+}
+
+/// In one snapshot, all but who stands out.
+async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
     let mut tx = books::snapshot_with_log(db).await?;
     let now: OffsetDateTime = sqlx::query_scalar("select now()").fetch_one(&mut *tx).await?;
     let mut evidence = Evidence::new(who, window, now);
     let mut routes = routes(&mut tx).await?;
-    totals::read(&mut tx, &mut evidence, &mut routes).await?;
+    let of = Filter { partner: who.partner(), route: None };
+    let totals = Totals::read(&mut tx, window, &of).await?;
+    let mut before = Totals { window: before(window), rows: Vec::new(), door: None };
+    tallies::add(&totals, &mut evidence, &mut routes);
+    if who == Who::Ops {
+        before = Totals::read(&mut tx, before.window, &of).await?;
+        if tallies::are_comparable(&mut tx, window).await? {
+            tallies::add_before(&before, &mut evidence, &mut routes);
+        }
+    }
     outages::read(&mut tx, &mut evidence, &routes).await?;
     slots::read(&mut tx, &mut evidence, &routes).await?;
     match who {
         Who::Ops => {
-            partners::read(&mut tx, &mut evidence).await?;
+            evidence.grown = partners::grown(&mut tx, &evidence).await?;
             purges::read(&mut tx, window, &mut routes).await?;
         }
         Who::Partner(partner) if evidence.all.now.early > 0 => {
@@ -49,9 +105,10 @@ pub async fn read(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Evidenc
     if evidence.all.now.ended_key >= verdict::LEAST_CALLS {
         evidence.ended_keys = keys::read(&mut tx, window, who).await?;
     }
-    evidence.routes = routes.into_iter().map(|route| route.evidence).collect();
     tx.commit().await?;
-    Ok(evidence)
+    let names = routes.iter().map(|route| (route.id, route.evidence.name.clone())).collect();
+    evidence.routes = routes.into_iter().map(|route| route.evidence).collect();
+    Ok(Reading { evidence, totals, before, most_refused: Vec::new(), names })
 }
 
 async fn routes(db: &mut PgConnection) -> sqlx::Result<Vec<Route>> {
@@ -92,11 +149,6 @@ fn rows(tiles: &mut Tiles, family: &str, window: Window, columns: &str, conditio
 
 fn select(family: &str, grain: Grain, columns: &str, condition: &str) -> String {
     format!("select {columns} from {family}_{} where {condition}", grain.name())
-}
-
-/// As a column: the end of a row's minute, hour or day.
-fn until(grain: Grain) -> String {
-    format!("at + interval '1 {}' as until", grain.name())
 }
 
 fn number(row: &sqlx::postgres::PgRow, column: &str) -> sqlx::Result<u64> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+use sqlx::{AssertSqlSafe, PgConnection, PgExecutor, Row};
 
 use super::{Tiles, sums};
 use crate::domain::ends::Ends;
@@ -19,19 +19,20 @@ pub struct PartnerEnds {
 
 /// Partners that stand out in a window, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standouts {
+pub(crate) struct Standouts {
     /// Of whom most was turned away, most first. What the cache answered was served, so it does not count.
     pub refused: Vec<i64>,
     /// Who came back too early most often, most first.
     pub early: Vec<i64>,
 }
 
-/// At most so many of each, in one pass over all partners' rows.
-pub async fn standouts(
+/// At most so many of each, in one pass over all partners' rows; early ones from so many early retries on.
+pub(crate) async fn standouts(
     db: &mut PgConnection,
     window: Window,
     refused: i64,
     early: i64,
+    least_early: u64,
 ) -> sqlx::Result<Standouts> {
     let mut tiles = Tiles::default();
     let pieces = tiles.union(window, |grain| {
@@ -46,12 +47,13 @@ pub async fn standouts(
          )
          (select partner_id, false from partner order by refused desc, partner_id limit $2)
          union all
-         (select partner_id, true from partner where early > 0 order by early desc, partner_id limit $3)"
+         (select partner_id, true from partner where early >= $4 order by early desc, partner_id limit $3)"
     );
     let found: Vec<(i64, bool)> = sqlx::query_as(AssertSqlSafe(select))
         .bind(tiles.times())
         .bind(refused)
         .bind(early)
+        .bind(least_early as i64)
         .fetch_all(db)
         .await?;
     let (early, refused): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, is_early)| *is_early);
@@ -60,10 +62,17 @@ pub async fn standouts(
 }
 
 /// These partners and how their requests ended, in the order given.
-pub async fn partners_ends(db: &PgPool, window: Window, ids: &[i64]) -> sqlx::Result<Vec<PartnerEnds>> {
-    let names = sqlx::query_as("select id, slug, name from partner where id = any($1)").bind(ids);
-    let (mut ends, names): (_, Vec<(i64, String, String)>) =
-        tokio::try_join!(ends_of(db, window, ids), names.fetch_all(db))?;
+pub(crate) async fn partners_ends(
+    db: &mut PgConnection,
+    window: Window,
+    ids: &[i64],
+) -> sqlx::Result<Vec<PartnerEnds>> {
+    let names: Vec<(i64, String, String)> =
+        sqlx::query_as("select id, slug, name from partner where id = any($1)")
+            .bind(ids)
+            .fetch_all(&mut *db)
+            .await?;
+    let mut ends = ends_of(db, window, ids).await?;
     let partners = ids.iter().filter_map(|id| {
         let (_, slug, name) = names.iter().find(|(known, _, _)| known == id)?.clone();
         Some(PartnerEnds { slug, name, ends: ends.remove(id).unwrap_or_default() })
@@ -72,7 +81,11 @@ pub async fn partners_ends(db: &PgPool, window: Window, ids: &[i64]) -> sqlx::Re
 }
 
 /// Of each of these partners; who called nothing is left out.
-pub async fn ends_of(db: &PgPool, window: Window, partners: &[i64]) -> sqlx::Result<BTreeMap<i64, Ends>> {
+pub async fn ends_of(
+    db: impl PgExecutor<'_>,
+    window: Window,
+    partners: &[i64],
+) -> sqlx::Result<BTreeMap<i64, Ends>> {
     let mut tiles = Tiles::default();
     let select = format!(
         "select partner_id, {} from ({}) as piece group by 1",

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use super::histogram::{BOUNDS_MS, Histogram, Percentile};
 use super::outcome::Outcome;
 use super::stage::Stage;
+use super::total::Total;
 use super::window::Window;
 
 /// Requests that ended alike, as a rollup knows them.
@@ -38,6 +39,22 @@ pub struct Counts {
     pub upstream_calls: u64,
     pub metered_locally: u64,
     pub latency: Histogram,
+}
+
+impl Counts {
+    /// Of one partner, of one route, or what no door is asked about.
+    pub fn of<'a>(totals: impl IntoIterator<Item = &'a Total>) -> Counts {
+        let mut counts = Counts::default();
+        for total in totals {
+            if total.line.requests > 0 {
+                counts.lines.push(total.line);
+            }
+            counts.upstream_calls += total.upstream_calls;
+            counts.metered_locally += total.metered_locally;
+            counts.latency.add(&total.latency);
+        }
+        counts
+    }
 }
 
 /// The funnel of the contract, as `toll funnel --json` prints it and as the screens read it.
@@ -199,7 +216,7 @@ impl Latency {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use time::macros::datetime;
 
@@ -210,7 +227,7 @@ mod tests {
     }
 
     /// Any way in which a request can really end.
-    fn any_line() -> impl Strategy<Value = Line> {
+    pub fn any_line() -> impl Strategy<Value = Line> {
         let ends: Vec<(Stage, Outcome)> = Stage::ALL
             .into_iter()
             .flat_map(|s| Outcome::ALL.iter().copied().filter(move |o| o.belongs_to(s)).map(move |o| (s, o)))

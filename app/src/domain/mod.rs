@@ -18,5 +18,6 @@ pub mod quota;
 pub mod receipt;
 pub mod span;
 pub mod stage;
+pub mod total;
 pub mod verdict;
 pub mod window;

@@ -122,6 +122,10 @@ outcomes! {
 }
 
 impl Outcome {
+    /// Those by which the cache serves. Not: who was told to answer from the cache only and found nothing, a client that left.
+    pub const FROM_CACHE: [Outcome; 4] =
+        [Outcome::CacheHit, Outcome::CacheNotModified, Outcome::CacheStale, Outcome::CacheCollapsed];
+
     pub fn code(self) -> i16 {
         self as i16
     }

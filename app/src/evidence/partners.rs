@@ -1,11 +1,11 @@
 //! By partner: who stands out, how those come back that came back too early, and whose traffic grew.
 
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
+use sqlx::{PgConnection, Postgres, Row, Transaction};
 use time::{Duration, OffsetDateTime};
 
-use super::{before, habit, number, select, until};
-use crate::books::{Tiles, standouts};
+use super::{before, habit, number, select};
+use crate::books::{PartnerEnds, Tiles, partners_ends, standouts, until};
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
 use crate::domain::verdict::{Evidence, LEAST_EARLY, is_rise};
 use crate::domain::window::{Grain, Window};
@@ -15,23 +15,30 @@ const SUSPECTS: i64 = 4;
 /// Partners that are listed beside the verdicts.
 const LISTED: i64 = 8;
 
-pub async fn read(db: &mut PgConnection, evidence: &mut Evidence) -> sqlx::Result<()> {
-    let (all, window) = (evidence.all, evidence.window);
-    let standouts = standouts(db, window, LISTED, SUSPECTS).await?;
-    evidence.most_refused = standouts.refused;
-    if all.now.early >= LEAST_EARLY {
-        evidence.suspects = suspects(db, window, &standouts.early).await?;
-    }
-    // Whose traffic grew matters only if it is a good part of a rise.
-    let rise = all.of(|t| t.arrived);
-    if is_rise(rise) && all.of(Tally::passed_quota).rise() * 10 >= rise.rise() {
-        evidence.grown = grown(db, window).await?;
-    }
-    Ok(())
+/// Who stands out among all partners.
+#[derive(Default)]
+pub struct Partners {
+    /// Of whom most was turned away, most first.
+    pub most_refused: Vec<PartnerEnds>,
+    /// With the most early retries.
+    pub suspects: Vec<Suspect>,
+}
+
+/// The window's. Ends the snapshot: who reads beside this may be waiting for a connection.
+pub async fn read(mut snapshot: Transaction<'static, Postgres>, window: Window) -> sqlx::Result<Partners> {
+    let db = &mut *snapshot;
+    let standouts = standouts(db, window, LISTED, SUSPECTS, LEAST_EARLY).await?;
+    let most_refused = partners_ends(db, window, &standouts.refused).await?;
+    let suspects = suspects(db, window, &standouts.early).await?;
+    snapshot.commit().await?;
+    Ok(Partners { most_refused, suspects })
 }
 
 /// What became of these partners' requests, in the window and of the early ones before it too, and how they come back.
 async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sqlx::Result<Vec<Suspect>> {
+    if partners.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut tiles = Tiles::default();
     let now = tiles.union(window, |grain| {
         let until = until(grain);
@@ -66,7 +73,12 @@ async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sq
     Ok(suspects)
 }
 
-async fn grown(db: &mut PgConnection, window: Window) -> sqlx::Result<Vec<Grown>> {
+/// Whose traffic grew, which matters only where that is a good part of a rise.
+pub async fn grown(db: &mut PgConnection, evidence: &Evidence) -> sqlx::Result<Vec<Grown>> {
+    let (window, rise) = (evidence.window, evidence.all.of(|t| t.arrived));
+    if !is_rise(rise) || evidence.all.of(Tally::passed_quota).rise() * 10 < rise.rise() {
+        return Ok(Vec::new());
+    }
     let mut tiles = Tiles::default();
     let mut side = |window, is_now| {
         let passed = "requests - at_route - at_key - at_quota as requests";

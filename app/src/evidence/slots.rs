@@ -7,9 +7,9 @@ use time::{Duration, OffsetDateTime};
 
 use super::{Route, select};
 use crate::books::Tiles;
-use crate::domain::outcome::Outcome;
+use crate::domain::outcome::{Outcome, Where};
 use crate::domain::stage::Stage;
-use crate::domain::verdict::evidence::{Ended, Slot, Tally};
+use crate::domain::verdict::evidence::{Answers, Slot};
 use crate::domain::verdict::{Evidence, LEAST_FAILED, Who};
 use crate::domain::window::{Grain, Window};
 
@@ -18,8 +18,8 @@ const BY_MINUTE: Duration = Duration::hours(6);
 /// And up to this long by hour.
 const BY_HOUR: Duration = Duration::days(7);
 
-/// Route, time, length in seconds, and how so many requests ended.
-type Row = (i64, OffsetDateTime, i32, Stage, Outcome, bool, i16, i64);
+/// Route, length in seconds and how requests ended; when, and how many did each time.
+type Row = (i64, i32, i32, Vec<OffsetDateTime>, Vec<i64>);
 
 /// For the upstreams that failed often enough to be named.
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Route]) -> sqlx::Result<()> {
@@ -37,25 +37,29 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
         Who::Ops => ("total", "$3::bigint is null"),
         Who::Partner(_) => ("rollup", "partner_id = $3"),
     };
-    let mut tiles = Tiles::default();
+    let (mut tiles, kind) = (Tiles::default(), kind());
     let pieces = tiles.union_of(cut(evidence.window), |grain| {
-        let seconds = grain.seconds();
-        let columns = format!("route_id, at, {seconds}, stage, outcome, reached, status_class, requests");
+        let columns = format!("route_id, at, {} as seconds, {kind} as kind, requests", grain.seconds());
         select(family, grain, &columns, &format!("route_id = any($2) and {whose}"))
     });
-    let (sql, partner) = match evidence.who {
-        // Few, so that to sum them costs more than to send them.
-        Who::Ops => (pieces, None),
-        Who::Partner(partner) => (summed(&pieces), Some(partner)),
-    };
-    let rows: Vec<Row> =
-        sqlx::query_as(AssertSqlSafe(sql)).bind(tiles.times()).bind(ids).bind(partner).fetch_all(db).await?;
+    // As arrays: thousands of rows would take longer to come than to be found.
+    let sql = format!(
+        "select route_id, seconds, kind, array_agg(at), array_agg(requests) from ({pieces}) as piece group by 1, 2, 3"
+    );
+    let query = sqlx::query_as(AssertSqlSafe(sql)).bind(tiles.times()).bind(ids);
+    let rows: Vec<Row> = query.bind(evidence.who.partner()).fetch_all(db).await?;
     let upstream_of: BTreeMap<i64, i64> = routes.iter().map(|route| (route.id, route.upstream)).collect();
     let mut slots: BTreeMap<(i64, OffsetDateTime), Slot> = BTreeMap::new();
-    for (route, at, seconds, stage, outcome, reached, class, requests) in rows {
-        let to = at + Duration::seconds(seconds.into());
-        let slot = slots.entry((upstream_of[&route], at)).or_insert(Slot { at, to, tally: Tally::default() });
-        slot.tally.add(&Ended::counted(stage, outcome, reached, class, requests as u64));
+    for (route, seconds, kind, times, requests) in rows {
+        for (at, requests) in times.into_iter().zip(requests) {
+            let to = at + Duration::seconds(seconds.into());
+            let slot = slots.entry((upstream_of[&route], at)).or_insert(Slot {
+                at,
+                to,
+                answers: Answers::default(),
+            });
+            count(&mut slot.answers, kind, requests as u64);
+        }
     }
     for ((upstream, _), slot) in slots {
         let name = routes.iter().find(|r| r.upstream == upstream).map(|r| &r.evidence.upstream);
@@ -66,13 +70,57 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     Ok(())
 }
 
-/// A partner's rows are one for each of its keys.
-fn summed(pieces: &str) -> String {
+// What `Answers` tells apart, as a column.
+const ANSWERED: i32 = 0;
+const FAILED: i32 = 1;
+const UNANSWERED: i32 = 2;
+const UNREACHABLE: i32 = 3;
+const STOPPED: i32 = 4;
+const HELD: i32 = 5;
+/// Served from cache, or not sent for another reason.
+const NEITHER: i32 = 6;
+
+fn kind() -> String {
+    let one_of = |outcomes: &[Outcome]| {
+        let codes: Vec<_> = outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
+        format!("outcome in ({})", codes.join(", "))
+    };
+    let at_breaker =
+        Outcome::ALL.iter().copied().filter(|outcome| outcome.place() == Where::At(Stage::Breaker));
     format!(
-        "select route_id, at, seconds, stage, outcome, reached, status_class, sum(requests)::bigint
-         from ({pieces}) as piece (route_id, at, seconds, stage, outcome, reached, status_class, requests)
-         group by 1, 2, 3, 4, 5, 6, 7"
+        "case
+             when reached and status_class = 5 then {FAILED}
+             when reached and status_class = 0 and {silent} then {UNANSWERED}
+             when reached then {ANSWERED}
+             when stage < {cache} or stage = {cache} and not {served} then {STOPPED}
+             when stage = {breaker} and {held} then {HELD}
+             when stage >= {breaker} and {unreachable} then {UNREACHABLE}
+             else {NEITHER}
+         end",
+        silent = one_of(&[Outcome::UpstreamTimeout, Outcome::UpstreamBroken]),
+        served = one_of(&Outcome::FROM_CACHE),
+        held = one_of(&at_breaker.collect::<Vec<_>>()),
+        unreachable = one_of(&[Outcome::UpstreamUnreachable]),
+        cache = Stage::Cache.code(),
+        breaker = Stage::Breaker.code(),
     )
+}
+
+fn count(answers: &mut Answers, kind: i32, requests: u64) {
+    let reached = matches!(kind, ANSWERED | FAILED | UNANSWERED);
+    answers.reached += if reached { requests } else { 0 };
+    let place = match kind {
+        FAILED => &mut answers.failed,
+        UNANSWERED => &mut answers.unanswered,
+        UNREACHABLE => &mut answers.unreachable,
+        STOPPED => &mut answers.stopped,
+        HELD => {
+            answers.stopped += requests;
+            &mut answers.held
+        }
+        _ => return,
+    };
+    *place += requests;
 }
 
 /// Tiles of a window, fine where it is short and towards its end: "since 14:20" is news, "since 3 November" is history.

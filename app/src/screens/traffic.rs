@@ -3,14 +3,15 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::books::{Filter, funnel, newest};
+use crate::books::{Filter, newest};
 use crate::breakers;
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::{count, grouped};
 use crate::domain::over_time::OverTime;
 use crate::domain::span::Span;
-use crate::domain::verdict::Verdict;
+use crate::domain::verdict::{Verdict, Who};
 use crate::domain::window::Window;
+use crate::evidence::{self, Reading};
 use crate::islands::chart::data::Band;
 use crate::over_time::over_time;
 use crate::site::Site;
@@ -36,8 +37,10 @@ pub struct Traffic {
     pub newest: Option<Window>,
 }
 
-/// Reads the books of the window that `span` names now, of one partner or of everybody. The caller has asked who is asking.
-pub async fn read(site: &Site, span: Span, window: Window, partner: Option<i64>) -> sqlx::Result<Traffic> {
+/// Reads the window that `span` names now, of one partner or of everybody; beside it what it was read from. The caller has
+/// asked who is asking.
+pub async fn read(site: &Site, span: Span, window: Window, who: Who) -> sqlx::Result<(Traffic, Reading)> {
+    let partner = who.partner();
     let of = Filter { partner, route: None };
     let bands = async {
         match partner {
@@ -45,11 +48,12 @@ pub async fn read(site: &Site, span: Span, window: Window, partner: Option<i64>)
             None => breakers::bands(&site.db, window).await,
         }
     };
-    let (funnel, over_time, bands) =
-        tokio::try_join!(funnel(&site.db, window, &of), over_time(&site.db, window, &of), bands)?;
-    let over_time = over_time.shown_in(span);
+    let (mut reading, over_time, bands) =
+        tokio::try_join!(evidence::read(&site.db, window, who), over_time(&site.db, window, &of), bands)?;
+    reading.evidence = reading.evidence.shown_in(span);
+    let (funnel, over_time) = (reading.totals.funnel(), over_time.shown_in(span));
     let newest = if funnel.arrived == 0 { newest(&site.db, partner).await? } else { None };
-    Ok(Traffic { funnel, over_time, bands, gateway: site.gateway(), newest })
+    Ok((Traffic { funnel, over_time, bands, gateway: site.gateway(), newest }, reading))
 }
 
 /// Headline, books and charts; `children` come between books and charts.

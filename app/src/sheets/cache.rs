@@ -10,7 +10,7 @@ use crate::widgets::address::Address;
 
 pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
     let (site, window) = read(address).await?;
-    let served = [Outcome::CacheHit, Outcome::CacheNotModified, Outcome::CacheStale, Outcome::CacheCollapsed];
+    let served = Outcome::FROM_CACHE;
     let mut columns = vec!["route", "asked"];
     columns.extend(served.map(Outcome::name));
     columns.extend(CacheMiss::ALL.map(CacheMiss::words));

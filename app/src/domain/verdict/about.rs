@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::domain::verdict::Who;
     use crate::domain::verdict::evidence::{
-        Compared, EndedKey, Ending, Outage, Slot, Tally, UpstreamEvidence,
+        Answers, Compared, EndedKey, Ending, Outage, Slot, Tally, UpstreamEvidence,
     };
     use crate::domain::verdict::examples::{HASTY, hour, route, upstream};
 
@@ -95,7 +95,7 @@ mod tests {
         let minute = |n: i64, failed| Slot {
             at: hour().window.from + time::Duration::minutes(n),
             to: hour().window.from + time::Duration::minutes(n + 1),
-            tally: Tally { arrived: 40, reached: 40, failed, ..Tally::default() },
+            answers: Answers { reached: 40, failed, ..Answers::default() },
         };
         let mut billing = upstream("billing", None);
         billing.slots = (0..10).map(|n| minute(n, if n < 5 { 20 } else { 0 })).collect();
@@ -113,7 +113,7 @@ mod tests {
         let tally = Tally { arrived: 40, reached: 40, failed: 20, ..Tally::default() };
         let at = datetime!(2026-01-01 14:20 UTC);
         let mut billing = upstream("billing", None);
-        billing.slots = vec![Slot { at, to: at + time::Duration::MINUTE, tally }];
+        billing.slots = vec![Slot { at, to: at + time::Duration::MINUTE, answers: tally.answers() }];
         assert_eq!(
             told(of_billing(billing, tally)),
             [

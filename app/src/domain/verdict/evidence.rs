@@ -3,7 +3,7 @@
 use time::OffsetDateTime;
 
 pub use super::habit::Habit;
-pub use super::tally::{Compared, Ended, Tally};
+pub use super::tally::{Answers, Compared, Tally};
 use crate::domain::cache_miss::CacheMiss;
 use crate::domain::moment::{self, Dated};
 use crate::domain::span::Span;
@@ -15,6 +15,16 @@ pub enum Who {
     Ops,
     /// By id.
     Partner(i64),
+}
+
+impl Who {
+    /// None: everybody.
+    pub fn partner(self) -> Option<i64> {
+        match self {
+            Who::Ops => None,
+            Who::Partner(partner) => Some(partner),
+        }
+    }
 }
 
 /// Plain data; `crate::evidence::read` fills it. What no rule could speak about may be left out.
@@ -33,8 +43,6 @@ pub struct Evidence {
     pub routes: Vec<RouteEvidence>,
     /// Partners with the most early retries; for operators.
     pub suspects: Vec<Suspect>,
-    /// Ids of the partners of whom most was turned away, most first. No rule speaks of them: they are listed beside verdicts.
-    pub most_refused: Vec<i64>,
     /// Partners with more requests past quota than before; read where arrivals rose, for operators.
     pub grown: Vec<Grown>,
     pub upstreams: Vec<UpstreamEvidence>,
@@ -113,7 +121,7 @@ pub struct Outage {
 pub struct Slot {
     pub at: OffsetDateTime,
     pub to: OffsetDateTime,
-    pub tally: Tally,
+    pub answers: Answers,
 }
 
 /// A key that had ended and was still used.
@@ -148,7 +156,6 @@ impl Evidence {
             all: Compared::default(),
             routes: Vec::new(),
             suspects: Vec::new(),
-            most_refused: Vec::new(),
             grown: Vec::new(),
             upstreams: Vec::new(),
             ended_keys: Vec::new(),

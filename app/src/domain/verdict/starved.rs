@@ -48,7 +48,7 @@ fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
 /// Callers there were, but all were answered or refused before the upstream.
 fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let now = evidence.asked_of(&upstream.name).now;
-    if now.arrived < LEAST_ARRIVED || now.tried() + now.held + now.unsent > 0 {
+    if now.arrived < LEAST_ARRIVED || now.reached + now.held + now.unsent > 0 {
         return None;
     }
     let mut reasons = reasons(evidence, upstream, &now);

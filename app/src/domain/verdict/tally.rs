@@ -2,10 +2,11 @@
 
 use time::OffsetDateTime;
 
-use crate::domain::cache_miss::CacheMiss;
+use crate::domain::funnel::Line;
 use crate::domain::histogram::Histogram;
 use crate::domain::outcome::{Outcome, Where};
 use crate::domain::stage::Stage;
+use crate::domain::total::Total;
 
 /// A number, or several, of the window and of the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,38 +70,40 @@ pub struct Tally {
     pub last_at_breaker: Option<OffsetDateTime>,
 }
 
-/// A row of the totals.
-#[derive(Clone, Copy, Debug)]
-pub struct Ended {
-    pub stage: Stage,
-    pub outcome: Outcome,
-    pub reached: bool,
-    /// First digit of the upstream's status; meaningful where `reached`.
-    pub class: u8,
-    pub cache_miss: Option<CacheMiss>,
-    /// The end of the minute, hour or day in which the last of them arrived, where that was read.
-    pub until: Option<OffsetDateTime>,
-    pub requests: u64,
-    pub upstream_calls: u64,
-    pub upstream_us: u64,
-    pub latency: Histogram,
+/// What an upstream made of the requests for it, as far as they came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    pub reached: u64,
+    /// Part of it: answered with 5xx.
+    pub failed: u64,
+    /// Part of it: timed out, or broken off before an answer.
+    pub unanswered: u64,
+    /// No connection.
+    pub unreachable: u64,
+    /// Stopped before it; what the cache serves is not.
+    pub stopped: u64,
+    /// Part of it: held back by its breaker.
+    pub held: u64,
 }
 
-impl Ended {
-    /// How requests ended, without what was measured of them.
-    pub fn counted(stage: Stage, outcome: Outcome, reached: bool, class: i16, requests: u64) -> Ended {
-        Ended {
-            stage,
-            outcome,
-            reached,
-            class: class as u8,
-            cache_miss: None,
-            requests,
-            until: None,
-            upstream_calls: 0,
-            upstream_us: 0,
-            latency: Histogram::default(),
-        }
+impl Answers {
+    /// Requests that it was asked to answer, and did not, or with 5xx.
+    pub fn faults(&self) -> u64 {
+        self.failed + self.unanswered + self.unreachable
+    }
+
+    /// Requests that were to go to it, whether it could be reached or not.
+    pub fn tried(&self) -> u64 {
+        self.reached + self.unreachable
+    }
+
+    pub fn merge(&mut self, other: &Answers) {
+        self.reached += other.reached;
+        self.failed += other.failed;
+        self.unanswered += other.unanswered;
+        self.unreachable += other.unreachable;
+        self.stopped += other.stopped;
+        self.held += other.held;
     }
 }
 
@@ -118,29 +121,27 @@ impl Compared<Tally> {
 }
 
 impl Tally {
-    pub fn add(&mut self, ended: &Ended) {
-        let n = ended.requests;
+    pub fn add(&mut self, total: &Total) {
+        let Line { stage, outcome, reached, upstream_class: class, requests: n } = total.line;
         self.arrived += n;
-        self.last_arrived = self.last_arrived.max(ended.until);
-        if ended.stage >= Stage::Breaker {
-            self.last_at_breaker = self.last_at_breaker.max(ended.until);
+        self.last_arrived = self.last_arrived.max(total.until);
+        if stage >= Stage::Breaker {
+            self.last_at_breaker = self.last_at_breaker.max(total.until);
         }
-        let served =
-            [Outcome::CacheHit, Outcome::CacheNotModified, Outcome::CacheStale, Outcome::CacheCollapsed];
-        if ended.reached {
+        if reached {
             self.reached += n;
-            self.upstream_us += ended.upstream_us;
-            self.latency.add(&ended.latency);
-            self.revalidated += if ended.outcome == Outcome::Revalidated { n } else { 0 };
-            self.failed += if ended.class == 5 { n } else { 0 };
-            let is_unanswered = matches!(ended.outcome, Outcome::UpstreamTimeout | Outcome::UpstreamBroken);
-            self.left += if ended.class == 0 && ended.outcome == Outcome::ClientGone { n } else { 0 };
-            self.unanswered += if ended.class == 0 && is_unanswered { n } else { 0 };
+            self.upstream_us += total.upstream_us;
+            self.latency.add(&total.latency);
+            self.revalidated += if outcome == Outcome::Revalidated { n } else { 0 };
+            self.failed += if class == 5 { n } else { 0 };
+            let is_unanswered = matches!(outcome, Outcome::UpstreamTimeout | Outcome::UpstreamBroken);
+            self.left += if class == 0 && outcome == Outcome::ClientGone { n } else { 0 };
+            self.unanswered += if class == 0 && is_unanswered { n } else { 0 };
             return;
         }
-        let place = match ended.stage {
+        let place = match stage {
             Stage::Route | Stage::Key => {
-                match ended.outcome {
+                match outcome {
                     Outcome::NoRoute => self.no_route += n,
                     Outcome::KeyMissing | Outcome::KeyMalformed | Outcome::KeyUnknown => self.no_key += n,
                     Outcome::KeyRevoked | Outcome::KeyExpired => self.ended_key += n,
@@ -150,20 +151,20 @@ impl Tally {
                 }
                 &mut self.unidentified
             }
-            Stage::Quota if ended.outcome == Outcome::QuotaSpent => &mut self.spent,
-            Stage::Quota if ended.outcome == Outcome::QuotaEarlyRetry => &mut self.early,
+            Stage::Quota if outcome == Outcome::QuotaSpent => &mut self.spent,
+            Stage::Quota if outcome == Outcome::QuotaEarlyRetry => &mut self.early,
             Stage::Quota => &mut self.unmetered,
-            Stage::Cache if served.contains(&ended.outcome) => {
-                self.refreshed += ended.upstream_calls;
+            Stage::Cache if Outcome::FROM_CACHE.contains(&outcome) => {
+                self.refreshed += total.upstream_calls;
                 &mut self.cached
             }
             Stage::Cache => &mut self.uncached,
-            Stage::Breaker if ended.outcome.place() == Where::At(Stage::Breaker) => {
-                self.saturated += if ended.outcome == Outcome::BreakerSaturated { n } else { 0 };
+            Stage::Breaker if outcome.place() == Where::At(Stage::Breaker) => {
+                self.saturated += if outcome == Outcome::BreakerSaturated { n } else { 0 };
                 &mut self.held
             }
             Stage::Breaker | Stage::Proxy => {
-                self.unreachable += if ended.outcome == Outcome::UpstreamUnreachable { n } else { 0 };
+                self.unreachable += if outcome == Outcome::UpstreamUnreachable { n } else { 0 };
                 &mut self.unsent
             }
         };
@@ -209,25 +210,25 @@ impl Tally {
         self.passed_quota() - self.held
     }
 
-    /// Requests that the upstream was asked to answer, and did not, or with 5xx.
-    pub fn faults(&self) -> u64 {
-        self.failed + self.unanswered + self.unreachable
+    pub fn answers(&self) -> Answers {
+        Answers {
+            reached: self.reached,
+            failed: self.failed,
+            unanswered: self.unanswered,
+            unreachable: self.unreachable,
+            stopped: self.unidentified + self.spent + self.early + self.unmetered + self.uncached + self.held,
+            held: self.held,
+        }
     }
 
-    /// Requests that were to go to the upstream, whether it could be reached or not.
-    pub fn tried(&self) -> u64 {
-        self.reached + self.unreachable
+    pub fn faults(&self) -> u64 {
+        self.answers().faults()
     }
 
     /// Whether most of what was let through was no use to the caller by the upstream's fault: it asks again for a reason.
     pub fn was_failed(&self) -> bool {
         let lost = self.faults() + self.held;
         lost > 0 && lost * 2 >= self.passed_quota()
-    }
-
-    /// Stopped before the upstream. What the cache serves is not refused.
-    pub fn stopped(&self) -> u64 {
-        self.unidentified + self.spent + self.early + self.unmetered + self.uncached + self.held
     }
 }
 
@@ -236,33 +237,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn any_end() -> impl Strategy<Value = Ended> {
-        let ends: Vec<(Stage, Outcome)> = Stage::ALL
-            .into_iter()
-            .flat_map(|s| Outcome::ALL.iter().copied().filter(move |o| o.belongs_to(s)).map(move |o| (s, o)))
-            .collect();
-        (proptest::sample::select(ends), any::<bool>(), 0u8..6, 1u64..1000).prop_map(
-            |((stage, outcome), reached, class, requests)| Ended {
-                stage,
-                outcome,
-                reached: reached && stage == Stage::Proxy,
-                class,
-                cache_miss: None,
-                until: None,
-                requests,
-                upstream_calls: 0,
-                upstream_us: 0,
-                latency: Histogram::default(),
-            },
-        )
-    }
+    use crate::domain::funnel::tests::any_line;
 
     proptest! {
         #[test]
-        fn every_end_is_on_one_line_of_a_tally(ends in proptest::collection::vec(any_end(), 0..50)) {
+        fn every_end_is_on_one_line_of_a_tally(ends in proptest::collection::vec(any_line(), 0..50)) {
             let mut tally = Tally::default();
-            ends.iter().for_each(|end| tally.add(end));
+            ends.iter().for_each(|end| tally.add(&Total::counted(1, *end)));
             let before = tally.unidentified + tally.spent + tally.early + tally.unmetered;
             prop_assert_eq!(tally.arrived, ends.iter().map(|end| end.requests).sum::<u64>());
             prop_assert_eq!(tally.arrived, before + tally.passed_quota());
@@ -275,17 +256,9 @@ mod tests {
 
     #[test]
     fn a_client_that_left_is_nobodys_fault() {
-        let end = |stage, reached| Ended {
-            stage,
-            outcome: Outcome::ClientGone,
-            reached,
-            class: 0,
-            cache_miss: None,
-            until: None,
-            requests: 1,
-            upstream_calls: 0,
-            upstream_us: 0,
-            latency: Histogram::default(),
+        let end = |stage, reached| {
+            let outcome = Outcome::ClientGone;
+            Total::counted(1, Line { stage, outcome, reached, upstream_class: 0, requests: 1 })
         };
         let mut tally = Tally::default();
         tally.add(&end(Stage::Breaker, false));

@@ -3,7 +3,7 @@
 
 use time::{Duration, OffsetDateTime};
 
-use super::evidence::{Evidence, Slot, Tally, UpstreamEvidence, Who};
+use super::evidence::{Answers, Evidence, Slot, UpstreamEvidence, Who};
 use super::sentence::Sentence;
 use super::words::{count, grouped, share, were};
 use super::{Found, Rule, Tone, Verdict, link, quiet};
@@ -25,7 +25,7 @@ struct Stretch {
     to: OffsetDateTime,
     is_over: bool,
     by_day: bool,
-    tally: Tally,
+    answers: Answers,
 }
 
 impl Stretch {
@@ -38,30 +38,34 @@ impl Stretch {
 /// "answered 38 % of what you sent with 5xx since 14:20", of a partner's requests, if that goes on.
 pub(super) fn failing(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Sentence> {
     let stretch = worst(&upstream.slots).filter(|stretch| !stretch.is_over)?;
-    Some(failed(&stretch.tally, Some(evidence.you()), &stretch.when(evidence)))
+    Some(failed(&stretch.answers, Some(evidence.you()), &stretch.when(evidence)))
 }
 
 pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let stretch = worst(&upstream.slots)?;
-    let (tally, faults, when) = (stretch.tally, stretch.tally.faults(), stretch.when(evidence));
+    let (answers, when) = (stretch.answers, stretch.when(evidence));
+    let faults = answers.faults();
     let tone = if stretch.is_over { Tone::Notice } else { Tone::Alarm };
     let sentence = match evidence.who {
         Who::Ops => {
-            let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&tally, None, &when));
-            sentence.say("; ").then(stopped(&tally))
+            let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&answers, None, &when));
+            sentence.say("; ").then(stopped(&answers))
         }
         Who::Partner(_) => {
             let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
             let routes: Vec<&str> =
                 routes.filter(|r| r.tally.now.faults() > 0).map(|r| r.name.as_str()).collect();
-            let sentence =
-                Sentence::new().names(&routes, 3).say(" ").then(failed(&tally, Some(evidence.you()), &when));
+            let sentence = Sentence::new().names(&routes, 3).say(" ").then(failed(
+                &answers,
+                Some(evidence.you()),
+                &when,
+            ));
             sentence.say(format!("; it is not {} doing", evidence.your()))
         }
     };
     let href = match evidence.who {
         Who::Ops => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
-        Who::Partner(_) if tally.failed == faults => link::requests(evidence, &[("answer", "5xx")]),
+        Who::Partner(_) if answers.failed == faults => link::requests(evidence, &[("answer", "5xx")]),
         Who::Partner(_) => link::requests(evidence, &[("stage", "proxy"), ("status", "5xx")]),
     };
     let verdict = Verdict { rule: Rule::Upstream, tone, sentence: sentence.say("."), href };
@@ -69,24 +73,24 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
 }
 
 /// "answered 38 % of what it got with 5xx since 14:20". Of one caller's requests, if it is named.
-fn failed(tally: &Tally, caller: Option<&str>, when: &str) -> Sentence {
-    let (faults, tried) = (tally.faults(), tally.tried());
+fn failed(answers: &Answers, caller: Option<&str>, when: &str) -> Sentence {
+    let (faults, tried) = (answers.faults(), answers.tried());
     let sent = caller.map(|caller| format!("of what {caller} sent"));
     let of = sent.as_deref().unwrap_or("of what it got");
-    if tally.failed == faults {
+    if answers.failed == faults {
         return Sentence::new()
             .say("answered ")
             .number(share(faults, tried))
             .say(format!(" {of} with 5xx {when}"));
     }
-    if tally.unreachable == faults {
+    if answers.unreachable == faults {
         let sentence = Sentence::new().say("could not be reached for ").number(share(faults, tried));
         return sentence.say(format!(" {} {when}", sent.as_deref().unwrap_or("of what was for it")));
     }
     let kinds = [
-        (tally.failed, "5xx"),
-        (tally.unanswered, "without an answer"),
-        (tally.unreachable, "without a connection"),
+        (answers.failed, "5xx"),
+        (answers.unanswered, "without an answer"),
+        (answers.unreachable, "without a connection"),
     ];
     let kinds = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{} {kind}", grouped(*n)));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
@@ -94,8 +98,8 @@ fn failed(tally: &Tally, caller: Option<&str>, when: &str) -> Sentence {
 }
 
 /// "nothing was stopped before it", or how much was.
-fn stopped(tally: &Tally) -> Sentence {
-    match (tally.stopped(), tally.held) {
+fn stopped(answers: &Answers) -> Sentence {
+    match (answers.stopped, answers.held) {
         (0, _) => Sentence::new().say("nothing was stopped before it"),
         (all, 0) => {
             Sentence::new().number(count(all, "request")).say(format!(" {} stopped before it", were(all)))
@@ -108,7 +112,7 @@ fn stopped(tally: &Tally) -> Sentence {
 
 /// The stretch of slots that has most failures above what is bearable. None if nowhere are enough to speak of.
 fn worst(slots: &[Slot]) -> Option<Stretch> {
-    let excess = |slot: &Slot| slot.tally.faults() as i64 * 100 - (slot.tally.tried() * BEARABLE) as i64;
+    let excess = |slot: &Slot| slot.answers.faults() as i64 * 100 - (slot.answers.tried() * BEARABLE) as i64;
     let (mut best, mut sum, mut start) = (None, 0, 0);
     for (end, slot) in slots.iter().enumerate() {
         if sum <= 0 {
@@ -120,21 +124,21 @@ fn worst(slots: &[Slot]) -> Option<Stretch> {
         }
     }
     let (_, start, end) = best?;
-    let mut tally = Tally::default();
-    slots[start..=end].iter().for_each(|slot| tally.merge(&slot.tally));
+    let mut answers = Answers::default();
+    slots[start..=end].iter().for_each(|slot| answers.merge(&slot.answers));
     // What has been asked of it since then is little as yet.
-    let after: u64 = slots[end + 1..].iter().map(|slot| slot.tally.tried()).sum();
+    let after: u64 = slots[end + 1..].iter().map(|slot| slot.answers.tried()).sum();
     let is_over = after >= LEAST_FAILED && slots.len() - end > 2;
     if !is_over {
-        slots[end + 1..].iter().for_each(|slot| tally.merge(&slot.tally));
+        slots[end + 1..].iter().for_each(|slot| answers.merge(&slot.answers));
     }
-    let faults = tally.faults();
-    if faults < LEAST_FAILED || faults * 100 < tally.tried() * BEARABLE {
+    let faults = answers.faults();
+    if faults < LEAST_FAILED || faults * 100 < answers.tried() * BEARABLE {
         return None;
     }
     let (first, to) = (&slots[start], slots[end].to);
     let by_day = first.to - first.at >= Duration::DAY;
-    Some(Stretch { from: first.at, to, is_over, by_day, tally })
+    Some(Stretch { from: first.at, to, is_over, by_day, answers })
 }
 
 #[cfg(test)]

@@ -24,28 +24,26 @@ pub struct Overview {
 /// All traffic; `span` as `domain::span` writes it.
 #[server(endpoint = "ops_traffic")]
 pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
-    use crate::books::{Filter, funnel, partners_ends, upstreams};
+    use crate::books::upstreams;
     use crate::domain::span::Span;
     use crate::domain::verdict::{Who, verdicts};
-    use crate::domain::window::{Window, WindowError};
-    use crate::{evidence, screens};
+    use crate::domain::window::WindowError;
+    use crate::screens::traffic;
 
     crate::error::answer(async {
         crate::session::require_ops().await?;
         let site = crate::site::Site::current()?;
         let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
         let window = span.window(site.now().await?);
-        let before = Window { from: window.from - window.length(), to: window.from };
-        let everybody = Filter::default();
-        let (evidence, traffic, before, upstreams) = tokio::try_join!(
-            evidence::read(&site.db, window, Who::Ops),
-            screens::traffic::read(&site, span, window, None),
-            funnel(&site.db, before, &everybody),
-            upstreams(&site.db, window),
-        )?;
-        let partners = partners_ends(&site.db, window, &evidence.most_refused).await?;
-        let (verdicts, before) = (verdicts(&evidence.shown_in(span)), Ends::of(&before));
-        Ok(Overview { traffic, verdicts, before, partners, upstreams })
+        let ((traffic, reading), upstreams) =
+            tokio::try_join!(traffic::read(&site, span, window, Who::Ops), upstreams(&site.db))?;
+        Ok(Overview {
+            traffic,
+            verdicts: verdicts(&reading.evidence),
+            before: Ends::of(&reading.before.funnel()),
+            upstreams: upstreams.into_iter().map(|upstream| upstream.health(&reading.totals)).collect(),
+            partners: reading.most_refused,
+        })
     })
     .await
 }

@@ -38,16 +38,15 @@ fn row(upstream: UpstreamHealth, since: Option<String>) -> impl IntoView {
         "half_open" => ("tag warn", "probing"),
         _ => ("tag bad", "shut"),
     };
-    let (reached, failed) = (reached.max(0) as u64, failed.max(0) as u64);
     let share = if reached == 0 { "–".to_owned() } else { percent(failed, reached) };
     // One in twenty is worth a colour.
     let is_bad = failed * 20 > reached;
     let mut why = Vec::new();
     if silent > 0 {
-        why.push(format!("{} without an answer", grouped(silent as u64)));
+        why.push(format!("{} without an answer", grouped(silent)));
     }
     if unsent > 0 {
-        why.push(format!("{} could not be sent", grouped(unsent as u64)));
+        why.push(format!("{} could not be sent", grouped(unsent)));
     }
     view! {
         <tr id=format!("upstream-{name}")>
@@ -55,7 +54,7 @@ fn row(upstream: UpstreamHealth, since: Option<String>) -> impl IntoView {
             <td><span class=class>{word}</span><span class="soft">{since}</span></td>
             <td class="r">{grouped(reached)}</td>
             <td class="r" class:bad=is_bad>{share}</td>
-            <td class="r">{grouped(held.max(0) as u64)}</td>
+            <td class="r">{grouped(held)}</td>
         </tr>
     }
 }

@@ -60,11 +60,12 @@ pub async fn ops_partners(
 
 #[server(endpoint = "ops_partner")]
 pub async fn ops_partner(span: String, slug: String) -> Result<Details, Error> {
-    use crate::books::{by_route, quota_now};
+    use crate::books::quota_now;
     use crate::domain::span::Span;
     use crate::domain::verdict::{Who, about};
     use crate::domain::window::WindowError;
-    use crate::{evidence, keys, screens};
+    use crate::keys;
+    use crate::screens::traffic;
 
     crate::error::answer(async {
         require_ops().await?;
@@ -74,16 +75,15 @@ pub async fn ops_partner(span: String, slug: String) -> Result<Details, Error> {
         let (window, db) = (span.window(now), &site.db);
         let partner = partners::find(db, &slug).await?.ok_or(Error::NotFound)?;
         let id = partner.id;
-        let (evidence, traffic, routes, quota, team, keys, plans) = tokio::try_join!(
-            evidence::read(db, window, Who::Partner(id)),
-            screens::traffic::read(&site, span, window, Some(id)),
-            by_route(db, window, id),
+        let ((traffic, reading), quota, team, keys, plans) = tokio::try_join!(
+            traffic::read(&site, span, window, Who::Partner(id)),
             quota_now(db, id),
             people::team(db, InviteAs::Partner(id)),
             keys::list(db, Some(id)),
             partners::plans(db),
         )?;
-        let verdicts = about(evidence.shown_in(span), &slug);
+        let routes = reading.by_route();
+        let verdicts = about(reading.evidence, &slug);
         Ok(Details { partner, verdicts, traffic, routes, quota, team, keys, plans, now })
     })
     .await

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use self::api::Overview;
 use crate::screens::screen::Screen;
+use crate::screens::traffic::Traffic;
 use crate::widgets::address::Address;
 use crate::widgets::books::Books;
 use crate::widgets::by_route::ByRoute;
@@ -24,23 +25,24 @@ pub fn Portal() -> impl IntoView {
     let address = Address::current();
     let span = address.span().to_string();
     let fetch = async {
-        let traffic = api::partner_traffic(span).await?;
-        Ok((Some(traffic.funnel.window()), traffic))
+        let overview = api::partner_traffic(span).await?;
+        Ok((Some(overview.traffic.funnel.window()), overview))
     };
     Screen::new("My traffic", "/portal")
         .asks("Where did my requests go?")
-        .show(fetch, move |traffic, _| view! { <Page traffic=traffic page=address/> }.into_any())
+        .show(fetch, move |overview, _| view! { <Page overview=overview page=address/> }.into_any())
 }
 
 #[component]
 fn Page(
-    traffic: Overview,
+    overview: Overview,
     /// The page, with its window.
     page: Address,
 ) -> impl IntoView {
     let requests = page.elsewhere("/portal/requests");
-    let is_empty = traffic.funnel.arrived == 0;
-    let Overview { verdicts, funnel, over_time, bands, routes, quota, access, gateway, newest } = traffic;
+    let Overview { verdicts, traffic, routes, quota, access } = overview;
+    let Traffic { funnel, over_time, bands, gateway, newest } = traffic;
+    let is_empty = funnel.arrived == 0;
     let refusals = funnel.clone();
     view! {
         <Verdicts verdicts=verdicts otherwise=headline(&funnel)/>

@@ -51,11 +51,13 @@ struct Row {
 /// Every route of the catalog by path; `span` as `domain::span` writes it.
 #[server(endpoint = "ops_routes")]
 pub async fn ops_routes(span: String) -> Result<Routes, Error> {
+    use crate::books::{Filter, totals};
+
     crate::error::answer(async {
         require_ops().await?;
         let site = Site::current()?;
         let window = site.window(&span).await?;
-        let mut books = crate::books::routes(&site.db, window).await?;
+        let mut books = totals(&site.db, window, &Filter::default()).await?.by_route();
         let rows: Vec<Row> = sqlx::query_as(
             "select route.id, route.name, path, upstream.name as upstream, access, cache, is_off
              from route join upstream on upstream.id = upstream_id

@@ -2,7 +2,9 @@
 
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
-use toll::ledger::record::Record;
+use app::domain::verdict::evidence::Answers;
+use sqlx::postgres::PgPoolOptions;
+use toll::ledger::record::{End, Record};
 
 use super::*;
 
@@ -150,4 +152,45 @@ async fn arrivals_that_fall_to_next_to_nothing_are_told() {
     scene.had_before(ALONE, "billing", 240).await;
     scene.in_turn(0, "/api/billing", 3).await;
     assert_eq!(scene.said(3).await, ["Arrivals fell from 240 in the 15 minutes before to 3."]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_upstream_answered_is_the_same_minute_by_minute_and_over_the_window() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let record = scene.record("acme", "billing", Stage::Proxy, Outcome::Forwarded).await;
+    let mut records = Vec::new();
+    for stage in Stage::ALL {
+        for &outcome in Outcome::ALL.iter().filter(|outcome| outcome.belongs_to(stage)) {
+            // Of each kind another number, so that none stands for another.
+            for (reached, upstream_status) in [(false, 0), (true, 0), (true, 200), (true, 503)] {
+                let end = End { stage, outcome, status: 200, reached, upstream_status };
+                let of_kind = Record { end: Some(end), ..record.clone() };
+                let kinds = records.last().map_or(0, |(_, kinds)| *kinds);
+                if !reached || stage == Stage::Proxy {
+                    records.extend(std::iter::repeat_n((of_kind, kinds + 1), kinds + 1));
+                }
+            }
+        }
+    }
+    let requests = records.len() as u64;
+    scene.write_past(6, records.into_iter().map(|(record, _)| record).collect()).await;
+    for who in [Who::Ops, Who::Partner(scene.partner("acme").await)] {
+        let evidence = scene.evidence(who, requests).await;
+        let mut by_minute = Answers::default();
+        let billing = evidence.upstreams.iter().find(|upstream| upstream.name == "billing").unwrap();
+        billing.slots.iter().for_each(|slot| by_minute.merge(&slot.answers));
+        assert!(by_minute.faults() > 0 && by_minute.held > 0);
+        assert_eq!(by_minute, evidence.asked_of("billing").now.answers(), "{who:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operators_who_look_at_once_wait_for_connections_and_not_for_each_other() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    scene.had_before(ALONE, "orders", 40).await;
+    let options = (*scene.toll.db.pool.connect_options()).clone();
+    let one = PgPoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
+    let window = Window::last(time::Duration::HOUR, OffsetDateTime::now_utc());
+    let looks = join_all((0..8).map(|_| evidence::read(&one, window, Who::Ops))).await;
+    assert!(looks.into_iter().all(|look| look.unwrap().totals.funnel().arrived == 40));
 }

@@ -110,7 +110,7 @@ impl Scene {
         let began = Instant::now();
         loop {
             let window = Window::last(time::Duration::minutes(15), OffsetDateTime::now_utc());
-            let evidence = evidence::read(&self.toll.db.pool, window, who).await.unwrap();
+            let evidence = evidence::read(&self.toll.db.pool, window, who).await.unwrap().evidence;
             if evidence.all.now.arrived == requests {
                 return evidence;
             }

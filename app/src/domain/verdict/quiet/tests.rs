@@ -2,7 +2,7 @@ use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
 use super::*;
-use crate::domain::verdict::evidence::{Compared, RouteEvidence, Slot, Suspect};
+use crate::domain::verdict::evidence::{Answers, Compared, RouteEvidence, Slot, Suspect};
 use crate::domain::verdict::examples::{hour, route, served, texts, upstream};
 use crate::domain::verdict::verdicts;
 
@@ -275,8 +275,8 @@ fn a_partner_before_a_shut_door_reads_what_of_its_own_failed_as_well() {
     let mut evidence = Evidence { who: Who::Partner(1), ..of(outage(3, 1)) };
     let at = datetime!(2026-01-01 14:01 UTC);
     let mut failing = |failed| {
-        let tally = Tally { arrived: 20, reached: 20, failed, ..Tally::default() };
-        evidence.upstreams[0].slots = vec![Slot { at, to: at + Duration::MINUTE, tally }];
+        let answers = Answers { reached: 20, failed, ..Answers::default() };
+        evidence.upstreams[0].slots = vec![Slot { at, to: at + Duration::MINUTE, answers }];
         texts(&evidence).remove(0)
     };
     assert_eq!(

@@ -1,20 +1,17 @@
 use super::*;
-use crate::domain::verdict::evidence::{Compared, Outage};
+use crate::domain::verdict::evidence::{Compared, Outage, Tally};
 use crate::domain::verdict::examples::{hour, route, texts};
 use crate::domain::verdict::verdicts;
 
 /// Minutes from 14:00 on, of requests and failures each.
 fn of(minutes: &[(u64, u64)]) -> Evidence {
-    let slots = minutes.iter().enumerate().filter(|(_, (reached, _))| *reached > 0);
-    let slots: Vec<Slot> = slots
-        .map(|(n, (reached, failed))| {
-            let at = hour().window.from + Duration::minutes(n as i64);
-            let tally = Tally { arrived: *reached, reached: *reached, failed: *failed, ..Tally::default() };
-            Slot { at, to: at + Duration::MINUTE, tally }
-        })
-        .collect();
-    let mut sum = Tally::default();
-    slots.iter().for_each(|slot| sum.merge(&slot.tally));
+    let (mut slots, mut sum) = (Vec::new(), Tally::default());
+    for (n, &(reached, failed)) in minutes.iter().enumerate().filter(|(_, (reached, _))| *reached > 0) {
+        let at = hour().window.from + Duration::minutes(n as i64);
+        let tally = Tally { arrived: reached, reached, failed, ..Tally::default() };
+        slots.push(Slot { at, to: at + Duration::MINUTE, answers: tally.answers() });
+        sum.merge(&tally);
+    }
     Evidence {
         all: Compared { now: sum, before: sum },
         routes: vec![route("billing", sum, sum)],
@@ -42,10 +39,11 @@ fn an_upstream_that_answers_5xx_is_at_fault_since_when_it_began() {
 #[test]
 fn what_was_stopped_before_it_is_counted() {
     let mut evidence = of(&since_twenty_past());
-    evidence.upstreams[0].slots[30].tally.held = 7;
+    let slots = &mut evidence.upstreams[0].slots;
+    (slots[30].answers.held, slots[30].answers.stopped) = (7, 7);
     assert!(texts(&evidence)[0].ends_with("; 7 requests were held back by its breaker."));
-    evidence.upstreams[0].slots[30].tally.held = 0;
-    evidence.upstreams[0].slots[31].tally.spent = 1;
+    evidence.upstreams[0].slots[30].answers = evidence.upstreams[0].slots[31].answers;
+    evidence.upstreams[0].slots[31].answers.stopped = 1;
     assert!(texts(&evidence)[0].ends_with("; 1 request was stopped before it."));
 }
 
@@ -89,8 +87,8 @@ fn a_good_minute_in_between_does_not_end_it() {
 #[test]
 fn failures_without_an_answer_are_told_apart() {
     let mut evidence = of(&[(80, 10)]);
-    let tally = &mut evidence.upstreams[0].slots[0].tally;
-    (tally.unanswered, tally.unreachable, tally.unsent) = (20, 20, 20);
+    let answers = &mut evidence.upstreams[0].slots[0].answers;
+    (answers.unanswered, answers.unreachable) = (20, 20);
     assert_eq!(
         texts(&evidence),
         [
@@ -98,8 +96,8 @@ fn failures_without_an_answer_are_told_apart() {
          nothing was stopped before it."
         ]
     );
-    let tally = &mut evidence.upstreams[0].slots[0].tally;
-    (tally.unanswered, tally.failed) = (0, 0);
+    let answers = &mut evidence.upstreams[0].slots[0].answers;
+    (answers.unanswered, answers.failed) = (0, 0);
     assert_eq!(
         texts(&evidence),
         [

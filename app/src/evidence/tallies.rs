@@ -1,0 +1,50 @@
+//! Requests by what became of them, in the window and in the one before.
+
+use sqlx::{AssertSqlSafe, PgConnection};
+use time::{Duration, OffsetDateTime};
+
+use super::Route;
+use crate::books::Totals;
+use crate::domain::cache_miss::CacheMiss;
+use crate::domain::verdict::Evidence;
+use crate::domain::window::Window;
+
+/// Of all requests, and of each route's.
+pub fn add(totals: &Totals, evidence: &mut Evidence, routes: &mut [Route]) {
+    for total in &totals.rows {
+        evidence.all.now.add(total);
+        // Requests without a route are of all, and of none of them.
+        if let Some(route) = routes.iter_mut().find(|route| route.id == total.route) {
+            route.evidence.tally.now.add(total);
+            if let Some(why) = total.cache_miss {
+                missed(&mut route.evidence.misses, why, total.line.requests);
+            }
+        }
+    }
+}
+
+/// The same of the window before.
+pub fn add_before(totals: &Totals, evidence: &mut Evidence, routes: &mut [Route]) {
+    for total in &totals.rows {
+        evidence.all.before.add(total);
+        if let Some(route) = routes.iter_mut().find(|route| route.id == total.route) {
+            route.evidence.tally.before.add(total);
+        }
+    }
+}
+
+/// Whether the books reach back over most of the window before: a day old, Toll has no week to compare with.
+pub async fn are_comparable(db: &mut PgConnection, window: Window) -> sqlx::Result<bool> {
+    // Minutes are dropped sooner than hours.
+    let family = if window.length() < Duration::DAY { "total_minute" } else { "total_hour" };
+    let first: Option<OffsetDateTime> =
+        sqlx::query_scalar(AssertSqlSafe(format!("select min(at) from {family}"))).fetch_one(db).await?;
+    Ok(first.is_some_and(|first| first <= window.from - window.length() / 2))
+}
+
+fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {
+    match misses.iter_mut().find(|(known, _)| *known == why) {
+        Some((_, sum)) => *sum += requests,
+        None => misses.push((why, requests)),
+    }
+}
