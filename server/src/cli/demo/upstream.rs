@@ -48,12 +48,13 @@ impl Drop for Upstream {
     }
 }
 
+/// A route's own path is answered as what is below it is: it is what a first request asks for.
 fn router(began: Instant) -> Router {
     Router::new()
-        .route("/demo/orders/{*rest}", any(orders))
-        .route("/demo/billing/{*rest}", any(move || billing(began.elapsed())))
-        .route("/demo/search/{*rest}", any(search))
-        .route("/demo/reports/{*rest}", any(reports))
+        .nest_service("/demo/orders", any(orders))
+        .nest_service("/demo/billing", any(move || billing(began.elapsed())))
+        .nest_service("/demo/search", any(search))
+        .nest_service("/demo/reports", any(reports))
 }
 
 /// Worth caching.
@@ -95,7 +96,23 @@ fn json(cache: &'static str, body: &'static str) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use tower::ServiceExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn the_path_of_each_route_is_answered_and_so_is_what_is_below_it() {
+        for name in ["orders", "billing", "search", "reports"] {
+            for below in ["", "/", "/7", "/7/lines"] {
+                let request = Request::get(format!("/demo/{name}{below}")).body(Body::empty());
+                let answer =
+                    router(Instant::now()).oneshot(request.expect("a request")).await.expect("infallible");
+                assert_eq!(answer.status(), StatusCode::OK, "{name}{below}");
+            }
+        }
+    }
 
     #[test]
     fn billing_is_bad_for_a_while_and_then_well_again_and_so_on() {
