@@ -12,6 +12,12 @@ test('a door that failures shut says why and whom it held back', async ({ page }
   await expect(page.getByRole('heading', { name: 'Shut doors' })).toBeVisible();
   const row = page.locator('.outages tbody tr').first();
   await expect(row).toContainText(/failures in/);
+  // The number leads to as many requests.
+  const held = page.locator('.outages a').first();
+  const number = await held.textContent();
+  await held.click();
+  await expect(page).toHaveURL(/stage=breaker.*upstream=/);
+  await expect(page.locator('.verdict')).toContainText(new RegExp(`^${number} `));
 });
 
 test('it is handsome and accessible at every width, light and dark', async ({ page }) => {

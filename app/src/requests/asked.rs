@@ -23,6 +23,8 @@ pub struct Asked {
     pub outcome: Option<String>,
     /// Name of a route.
     pub route: Option<String>,
+    /// Name of an upstream, for operators: of all routes that lead to it.
+    pub upstream: Option<String>,
     /// Slug of a partner.
     pub partner: Option<String>,
     /// Id of a key.
@@ -38,7 +40,8 @@ pub struct Asked {
 }
 
 /// The parameters of an address that restrict, in the order of the form.
-pub const NAMES: [&str; 8] = ["stage", "outcome", "route", "partner", "key", "status", "answer", "latency"];
+pub const NAMES: [&str; 9] =
+    ["stage", "outcome", "route", "upstream", "partner", "key", "status", "answer", "latency"];
 
 impl Asked {
     pub fn from_address(address: &Address) -> Asked {
@@ -47,6 +50,7 @@ impl Asked {
             stage: text("stage"),
             outcome: text("outcome"),
             route: text("route"),
+            upstream: text("upstream"),
             partner: text("partner"),
             key: text("key"),
             status: text("status"),
@@ -61,6 +65,7 @@ impl Asked {
             "stage" => &self.stage,
             "outcome" => &self.outcome,
             "route" => &self.route,
+            "upstream" => &self.upstream,
             "partner" => &self.partner,
             "key" => &self.key,
             "status" => &self.status,

@@ -61,6 +61,16 @@ impl Filter {
             let ids = sqlx::query_scalar("select id from route where name = $1");
             filter.routes = Some(some(ids.bind(name).fetch_all(db).await?, "route", name)?);
         }
+        if let Some(name) = asked.get("upstream") {
+            // What stands behind a route is no partner's business: to it there is none.
+            let ids = sqlx::query_scalar(
+                "select route.id from route join upstream on upstream.id = upstream_id
+                 where upstream.name = $1 and $2::bigint is null",
+            );
+            let leading = some(ids.bind(name).bind(partner).fetch_all(db).await?, "upstream", name)?;
+            let routes = filter.routes.get_or_insert_with(|| leading.clone());
+            routes.retain(|id| leading.contains(id));
+        }
         if let (Some(slug), None) = (asked.get("partner"), partner) {
             let id = sqlx::query_scalar("select id from partner where slug = $1 order by retired_at desc");
             filter.partner = some(id.bind(slug).fetch_all(db).await?, "partner", slug)?.into_iter().next();
@@ -152,7 +162,10 @@ impl Filter {
     /// Columns that log and rollups share.
     fn ids(&self) -> Option<String> {
         let one = |column: &str, id: Option<i64>| id.map(|id| format!("{column} = {id}"));
-        let routes = self.routes.as_ref().map(|ids| format!("route_id in ({})", list(ids.iter().copied())));
+        let routes = self
+            .routes
+            .as_ref()
+            .map(|ids| format!("route_id = any(array[{}]::bigint[])", list(ids.iter().copied())));
         let conditions = [
             one("partner_id", self.partner),
             one("key_id", self.key),

@@ -29,7 +29,7 @@ pub fn RequestFilter(asked: Asked, choices: Choices, address: Address) -> impl I
     others.extend(["before", "live"]);
     // What the form has no field for goes along.
     others.retain(|name| {
-        !matches!(*name, "answer" | "latency") && (*name != "key" || !choices.keys.is_empty())
+        !matches!(*name, "upstream" | "answer" | "latency") && (*name != "key" || !choices.keys.is_empty())
     });
     let kept: Vec<_> = newest
         .parameters_without(&others)

@@ -155,6 +155,25 @@ async fn a_partner_sees_its_own_requests_whatever_it_asks_for() {
 }
 
 #[tokio::test]
+async fn of_an_upstream_are_the_requests_of_all_routes_that_lead_to_it_and_only_operators_may_ask() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let catalog = catalog(&db).await;
+    let window = any_log(&db, &catalog).await;
+    let of_billing = Asked { upstream: Some("billing".into()), ..Asked::default() };
+    let (all, _) = walk(&db, window, &Asked::default(), None).await;
+    assert_eq!(walk(&db, window, &of_billing, None).await.0, all);
+    let move_orders = "with other as (insert into upstream (name, urls) values ('orders', '{http://127.0.0.1:9}') returning id)
+        update route set upstream_id = other.id from other where route.name = 'orders'";
+    sqlx::query(move_orders).execute(&db).await.unwrap();
+    let left: Vec<_> = all.into_iter().filter(|row| row.route.as_deref() == Some("billing")).collect();
+    let (rows, count) = walk(&db, window, &of_billing, None).await;
+    assert_eq!((rows, count), (left.clone(), Some(left.len() as u64)));
+    let through_orders = Asked { route: Some("orders".into()), ..of_billing.clone() };
+    assert!(walk(&db, window, &through_orders, None).await.0.is_empty());
+    assert!(page(&db, window, &of_billing, Some(catalog.partners[0]), 7).await.is_err());
+}
+
+#[tokio::test]
 async fn what_is_no_filter_is_refused_and_never_reaches_the_database_as_sql() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let catalog = catalog(&db).await;
@@ -164,6 +183,7 @@ async fn what_is_no_filter_is_refused_and_never_reaches_the_database_as_sql() {
         Asked { stage: evil.clone(), ..Asked::default() },
         Asked { outcome: evil.clone(), ..Asked::default() },
         Asked { route: evil.clone(), ..Asked::default() },
+        Asked { upstream: evil.clone(), ..Asked::default() },
         Asked { partner: evil.clone(), ..Asked::default() },
         Asked { key: evil.clone(), ..Asked::default() },
         Asked { status: evil.clone(), ..Asked::default() },

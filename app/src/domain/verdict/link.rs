@@ -1,6 +1,6 @@
 //! Where the evidence of a verdict is shown. The window goes along.
 
-use super::evidence::{Evidence, Who};
+use super::evidence::{Evidence, UpstreamEvidence, Who};
 
 /// Requests of the log: filters are `name=value`, named as the columns of the list.
 pub fn requests(evidence: &Evidence, filters: &[(&str, &str)]) -> String {
@@ -10,6 +10,17 @@ pub fn requests(evidence: &Evidence, filters: &[(&str, &str)]) -> String {
     };
     let whose = evidence.about.as_ref().map(|slug| ("partner", slug.as_str()));
     to(evidence, path, &filters.iter().copied().chain(whose).collect::<Vec<_>>())
+}
+
+/// As a filter: the route by which all came.
+pub fn only_route<'a>(
+    evidence: &'a Evidence,
+    upstream: &UpstreamEvidence,
+) -> Option<(&'static str, &'a str)> {
+    let mut routes =
+        evidence.routes.iter().filter(|route| route.upstream == upstream.name && route.tally.now.arrived > 0);
+    let only = routes.next()?;
+    routes.next().is_none().then_some(("route", only.name.as_str()))
 }
 
 /// A screen in the window of the evidence.

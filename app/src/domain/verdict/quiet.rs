@@ -198,7 +198,10 @@ fn about(
 ) -> Found {
     let href = match evidence.who {
         Who::Ops => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
-        Who::Partner(_) => link::requests(evidence, &[("stage", "breaker")]),
+        Who::Partner(_) => {
+            let filters = [("stage", "breaker")].into_iter().chain(link::only_route(evidence, upstream));
+            link::requests(evidence, &filters.collect::<Vec<_>>())
+        }
     };
     Found { weight, verdict: Verdict { rule: Rule::Quiet, tone, sentence, href } }
 }

@@ -40,7 +40,7 @@ fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         .say(of);
     let filters = [("stage", "breaker"), ("outcome", "breaker_saturated")]
         .into_iter()
-        .chain(only_route(evidence, upstream));
+        .chain(link::only_route(evidence, upstream));
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
     Some(found(Tone::Notice, held, sentence, href))
 }
@@ -68,7 +68,7 @@ fn nothing_passes(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Fo
     };
     // What a cache is for is nothing to mend.
     let tone = if now.cached * 2 > now.arrived { Tone::Good } else { Tone::Notice };
-    let href = match only_route(evidence, upstream) {
+    let href = match link::only_route(evidence, upstream) {
         Some(route) => link::requests(evidence, &[route]),
         None => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
     };
@@ -97,14 +97,6 @@ fn reasons(evidence: &Evidence, upstream: &UpstreamEvidence, now: &Tally) -> Vec
     ];
     reasons.retain(|(n, ..)| *n > 0);
     reasons
-}
-
-/// As a filter: the route by which all came.
-fn only_route<'a>(evidence: &'a Evidence, upstream: &UpstreamEvidence) -> Option<(&'static str, &'a str)> {
-    let mut routes =
-        evidence.routes.iter().filter(|route| route.upstream == upstream.name && route.tally.now.arrived > 0);
-    let only = routes.next()?;
-    routes.next().is_none().then_some(("route", only.name.as_str()))
 }
 
 fn found(tone: Tone, weight: u64, sentence: Sentence, href: String) -> Found {

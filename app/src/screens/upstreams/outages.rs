@@ -50,6 +50,7 @@ fn row(held: Held, dated: Dated, requests: &Address) -> impl IntoView + use<> {
         None => "until now".into(),
     };
     let behind = requests.at(Span::Between(counted)).with("stage", Some("breaker"));
+    let behind = behind.with("upstream", Some(&outage.upstream));
     let number = match held_back {
         0 => "0".into_any(),
         n => view! { <a href=behind.href()>{grouped(n)}</a> }.into_any(),
