@@ -82,13 +82,13 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
     let mut routes = routes(&mut tx).await?;
     let of = Filter { partner: who.partner(), route: None };
     let totals = Totals::read(&mut tx, window, &of).await?;
-    let mut before = Totals { window: before(window), rows: Vec::new(), door: None };
     tallies::add(&totals, &mut evidence, &mut routes);
-    if who == Who::Ops {
-        before = Totals::read(&mut tx, before.window, &of).await?;
-        if tallies::are_comparable(&mut tx, window).await? {
-            tallies::add_before(&before, &mut evidence, &mut routes);
-        }
+    let before = match who {
+        Who::Ops => Totals::ended(&mut tx, before(window), &of).await?,
+        Who::Partner(_) => Totals { window: before(window), rows: Vec::new(), door: None },
+    };
+    if !before.rows.is_empty() && tallies::are_comparable(&mut tx, window).await? {
+        tallies::add_before(&before, &mut evidence, &mut routes);
     }
     outages::read(&mut tx, &mut evidence, &routes).await?;
     slots::read(&mut tx, &mut evidence, &routes).await?;

@@ -24,9 +24,13 @@ pub struct Totals {
 
 impl Totals {
     pub async fn read(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Totals> {
-        let rows = rows(db, window, of).await?;
         let door = if *of == Filter::default() { Some(door(db, window).await?) } else { None };
-        Ok(Totals { window, rows, door })
+        Ok(Totals { door, ..Totals::ended(db, window, of).await? })
+    }
+
+    /// What has ended, whatever the door knows.
+    pub async fn ended(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Totals> {
+        Ok(Totals { window, rows: rows(db, window, of).await?, door: None })
     }
 
     /// The sum of all.
