@@ -36,8 +36,9 @@ pub struct Reading {
     pub evidence: Evidence,
     /// What the evidence's counts are sums of.
     pub totals: Totals,
-    /// Of the window of the same length before. Nothing for a partner: it is compared with itself by nothing.
-    pub before: Totals,
+    /// Of the window of the same length before, if the books reach back over all of it. None for a partner: it is compared with
+    /// itself by nothing.
+    pub before: Option<Totals>,
     /// Partners of whom most was turned away, most first; for operators.
     pub most_refused: Vec<PartnerEnds>,
     /// Of routes, by id.
@@ -83,12 +84,18 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
     let of = Filter { partner: who.partner(), route: None };
     let totals = Totals::read(&mut tx, window, &of).await?;
     tallies::add(&totals, &mut evidence, &mut routes);
-    let before = match who {
-        Who::Ops => Totals::ended(&mut tx, before(window), &of).await?,
-        Who::Partner(_) => Totals { window: before(window), rows: Vec::new(), door: None },
+    if who == Who::Ops {
+        evidence.begun = tallies::begun(&mut tx, window).await?;
+    }
+    let reach_back = |to: OffsetDateTime| evidence.begun.is_some_and(|begun| begun <= to);
+    // A day old, Toll has no week to compare with.
+    let before = match reach_back(window.from - window.length() / 2) {
+        true => Some(Totals::read(&mut tx, before(window), &of).await?),
+        false => None,
     };
-    if !before.rows.is_empty() && tallies::are_comparable(&mut tx, window).await? {
-        tallies::add_before(&before, &mut evidence, &mut routes);
+    let is_whole = reach_back(window.from - window.length());
+    if let Some(before) = &before {
+        tallies::add_before(before, &mut evidence, &mut routes);
     }
     outages::read(&mut tx, &mut evidence, &routes).await?;
     slots::read(&mut tx, &mut evidence, &routes).await?;
@@ -108,6 +115,7 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
     tx.commit().await?;
     let names = routes.iter().map(|route| (route.id, route.evidence.name.clone())).collect();
     evidence.routes = routes.into_iter().map(|route| route.evidence).collect();
+    let before = before.filter(|_| is_whole);
     Ok(Reading { evidence, totals, before, most_refused: Vec::new(), names })
 }
 

@@ -25,12 +25,7 @@ pub struct Totals {
 impl Totals {
     pub async fn read(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Totals> {
         let door = if *of == Filter::default() { Some(door(db, window).await?) } else { None };
-        Ok(Totals { door, ..Totals::ended(db, window, of).await? })
-    }
-
-    /// What has ended, whatever the door knows.
-    pub async fn ended(db: &mut PgConnection, window: Window, of: &Filter) -> sqlx::Result<Totals> {
-        Ok(Totals { window, rows: rows(db, window, of).await?, door: None })
+        Ok(Totals { window, rows: rows(db, window, of).await?, door })
     }
 
     /// The sum of all.

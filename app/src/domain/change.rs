@@ -22,7 +22,7 @@ pub fn relative(now: u64, before: u64) -> String {
         _ if now == before => String::new(),
         _ if ratio >= 1_000.0 => format!("×{}", grouped(ratio.round() as u64)),
         _ if ratio >= 3.0 => format!("×{ratio:.1}"),
-        share if share.abs() < 0.1 => "< 0.1 %".into(),
+        share if share.abs() < 0.1 => format!("{}< 0.1 %", sign(share)),
         share if share.abs() < 10.0 => format!("{}{:.1} %", sign(share), share.abs()),
         share => format!("{}{:.0} %", sign(share), share.abs()),
     }
@@ -43,7 +43,8 @@ mod tests {
         assert_eq!(told(1_120, 1_000), "+120 +12 %");
         assert_eq!(told(996, 1_000), "−4 −0.4 %");
         assert_eq!(told(0, 1_000), "−1,000 −100 %");
-        assert_eq!(told(1_000_001, 1_000_000), "+1 < 0.1 %");
+        assert_eq!(told(1_000_001, 1_000_000), "+1 +< 0.1 %");
+        assert_eq!(told(999_999, 1_000_000), "−1 −< 0.1 %");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use time::{Duration, OffsetDateTime};
 use super::{before, habit, number, select};
 use crate::books::{PartnerEnds, Tiles, partners_ends, standouts, until};
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
-use crate::domain::verdict::{Evidence, LEAST_EARLY, is_rise};
+use crate::domain::verdict::{Evidence, LEAST_EARLY, rose};
 use crate::domain::window::{Grain, Window};
 
 /// Partners that are looked at. Nobody is accused whose circumstances were not.
@@ -76,7 +76,7 @@ async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sq
 /// Whose traffic grew, which matters only where that is a good part of a rise.
 pub async fn grown(db: &mut PgConnection, evidence: &Evidence) -> sqlx::Result<Vec<Grown>> {
     let (window, rise) = (evidence.window, evidence.all.of(|t| t.arrived));
-    if !is_rise(rise) || evidence.all.of(Tally::passed_quota).rise() * 10 < rise.rise() {
+    if !rose(evidence) || evidence.all.of(Tally::passed_quota).rise() * 10 < rise.rise() {
         return Ok(Vec::new());
     }
     let mut tiles = Tiles::default();

@@ -33,13 +33,11 @@ pub fn add_before(totals: &Totals, evidence: &mut Evidence, routes: &mut [Route]
     }
 }
 
-/// Whether the books reach back over most of the window before: a day old, Toll has no week to compare with.
-pub async fn are_comparable(db: &mut PgConnection, window: Window) -> sqlx::Result<bool> {
+/// Where the books begin that a window of such a length is read from; nothing while they are empty.
+pub async fn begun(db: &mut PgConnection, window: Window) -> sqlx::Result<Option<OffsetDateTime>> {
     // Minutes are dropped sooner than hours.
     let family = if window.length() < Duration::DAY { "total_minute" } else { "total_hour" };
-    let first: Option<OffsetDateTime> =
-        sqlx::query_scalar(AssertSqlSafe(format!("select min(at) from {family}"))).fetch_one(db).await?;
-    Ok(first.is_some_and(|first| first <= window.from - window.length() / 2))
+    sqlx::query_scalar(AssertSqlSafe(format!("select min(at) from {family}"))).fetch_one(db).await
 }
 
 fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {

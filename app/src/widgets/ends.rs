@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::domain::funnel::Funnel;
 use crate::domain::key_use::{Day, ENDS, KeyUse};
 use crate::domain::stage::Stage;
+use crate::widgets::books::stage_class;
 
 /// What a sparkline is drawn in: a day is five wide, one of them the gap.
 const DAY_WIDTH: usize = 5;
@@ -20,11 +21,10 @@ pub fn ends(funnel: &Funnel) -> Day {
     ends
 }
 
-/// What reached the upstream has the proxy's colour, as in the books; what could not be sent is the proxy's failure.
+/// As in the books.
 fn class(end: usize) -> String {
     match Stage::ALL.get(end) {
-        Some(Stage::Proxy) => "unsent".into(),
-        Some(stage) => format!("stage-{}", stage.name()),
+        Some(stage) => stage_class(*stage),
         None => "stage-proxy".into(),
     }
 }

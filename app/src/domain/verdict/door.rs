@@ -63,7 +63,7 @@ pub(super) fn speaks_of_keys(evidence: &Evidence, tally: &Tally) -> bool {
 /// "87 % of arrivals named no route: 400 of 460." Where they make a rise, that says it.
 fn strangers(evidence: &Evidence) -> Vec<Found> {
     let (now, rise) = (evidence.all.now, evidence.all.of(|t| t.unidentified).rise());
-    if loud::is_rise(evidence.all.of(|t| t.arrived)) && rise * 2 >= now.unidentified {
+    if loud::rose(evidence) && rise * 2 >= now.unidentified {
         return Vec::new();
     }
     // Whose key has ended is named by another rule, and who may not go there knows it.

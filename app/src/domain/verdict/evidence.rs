@@ -38,6 +38,8 @@ pub struct Evidence {
     pub dated: Dated,
     /// The window's end, or the present if that comes first.
     pub until: OffsetDateTime,
+    /// The first minute or hour of which the books tell, if there is one; read for operators, who are told of rises.
+    pub begun: Option<OffsetDateTime>,
     /// All requests, those without a route too.
     pub all: Compared<Tally>,
     pub routes: Vec<RouteEvidence>,
@@ -153,6 +155,7 @@ impl Evidence {
             span: Span::Between(window),
             dated: Dated::of_window(window, false),
             until: until.min(window.to),
+            begun: None,
             all: Compared::default(),
             routes: Vec::new(),
             suspects: Vec::new(),

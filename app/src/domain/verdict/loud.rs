@@ -35,7 +35,7 @@ enum Cause<'a> {
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let loops = loops(evidence);
-    if is_rise(evidence.all.of(|t| t.arrived)) {
+    if rose(evidence) {
         return rise(evidence, &loops);
     }
     let standing = loops.iter().take(LOOPS).filter_map(|partner| standing(evidence, partner));
@@ -55,8 +55,19 @@ pub(super) fn names_most(evidence: &Evidence) -> bool {
     named * 10 >= (all.early + all.spent) * 9
 }
 
-/// Whether arrivals rose at all: by half, and by enough to speak of.
-pub fn is_rise(arrived: Compared<u64>) -> bool {
+/// Whether arrivals rose, also if the books begin in the midst of the window before and there had been as many until then.
+pub fn rose(evidence: &Evidence) -> bool {
+    let (arrived, length) = (evidence.all.of(|t| t.arrived), evidence.window.length());
+    let known = evidence.begun.map_or(length, |begun| (evidence.window.from - begun).min(length));
+    if known <= Duration::ZERO || !is_rise(arrived) {
+        return false;
+    }
+    let as_many_all_along = arrived.before as f64 * (length / known);
+    is_rise(Compared { before: as_many_all_along as u64, ..arrived })
+}
+
+/// By half, and by enough to speak of.
+fn is_rise(arrived: Compared<u64>) -> bool {
     arrived.before >= LEAST_BEFORE
         && arrived.rise() >= LEAST_RISE
         && arrived.now.saturating_mul(2) >= arrived.before.saturating_mul(3)

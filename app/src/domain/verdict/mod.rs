@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use about::about;
 pub use evidence::{Evidence, Who};
 pub use keys::LEAST_CALLS;
-pub use loud::{LEAST_EARLY, is_rise};
+pub use loud::{LEAST_EARLY, rose};
 pub use sentence::{Part, Sentence};
 pub use upstream::LEAST_FAILED;
 

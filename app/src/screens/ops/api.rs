@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::books::{PartnerEnds, UpstreamHealth};
-use crate::domain::ends::Ends;
+use crate::domain::funnel::Funnel;
 use crate::domain::verdict::Verdict;
 use crate::error::Error;
 use crate::screens::traffic::Traffic;
@@ -14,8 +14,8 @@ pub struct Overview {
     pub traffic: Traffic,
     /// Most important first.
     pub verdicts: Vec<Verdict>,
-    /// Of the window of the same length before this one.
-    pub before: Ends,
+    /// Of the window of the same length before this one, if the books reach back over all of it.
+    pub before: Option<Funnel>,
     /// Those of whom most was turned away.
     pub partners: Vec<PartnerEnds>,
     pub upstreams: Vec<UpstreamHealth>,
@@ -40,7 +40,7 @@ pub async fn ops_traffic(span: String) -> Result<Overview, Error> {
         Ok(Overview {
             traffic,
             verdicts: verdicts(&reading.evidence),
-            before: Ends::of(&reading.before.funnel()),
+            before: reading.before.map(|before| before.funnel()),
             upstreams: upstreams.into_iter().map(|upstream| upstream.health(&reading.totals)).collect(),
             partners: reading.most_refused,
         })

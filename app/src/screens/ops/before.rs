@@ -3,15 +3,33 @@
 use leptos::prelude::*;
 
 use crate::domain::change::{difference, relative};
-use crate::domain::ends::Ends;
+use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
-use crate::widgets::books::stage_line;
+use crate::widgets::books::{stage_class, stage_line};
 use crate::widgets::table::Table;
 
 #[component]
-pub fn Before(now: Ends, before: Ends) -> impl IntoView {
-    let rows: Vec<_> = lines(&now, &before)
+pub fn Before(
+    now: Funnel,
+    before: Option<Funnel>,
+    /// The window ends with the minute that is running.
+    is_live: bool,
+) -> impl IntoView {
+    let fills = (is_live && before.is_some()).then_some("its last minute still fills");
+    view! {
+        <div aria-labelledby="before-title" role="region">
+            <h2 id="before-title">"Against the window before"<small>{fills}</small></h2>
+            {match before {
+                Some(before) => table(&now, &before).into_any(),
+                None => view! { <p class="hint">"The books do not reach back over all of it yet."</p> }.into_any(),
+            }}
+        </div>
+    }
+}
+
+fn table(now: &Funnel, before: &Funnel) -> impl IntoView + use<> {
+    let rows: Vec<_> = lines(now, before)
         .into_iter()
         .map(|(class, name, now, before)| {
             view! {
@@ -27,23 +45,23 @@ pub fn Before(now: Ends, before: Ends) -> impl IntoView {
         .collect();
     let columns =
         vec![("", "Line"), ("r", "Now"), ("r before", "Before"), ("r", "Change"), ("unseen", "In per cent")];
-    view! {
-        <div aria-labelledby="before-title" role="region">
-            <h2 id="before-title">"Against the window before"</h2>
-            <Table class="compact" columns=columns rows=rows/>
-        </div>
-    }
+    view! { <Table class="compact" columns=columns rows=rows/> }
 }
 
-/// What could not be sent has a line only if there was any, as in the books.
-fn lines(now: &Ends, before: &Ends) -> Vec<(String, &'static str, u64, u64)> {
-    let mut lines = vec![("total".to_owned(), "Arrived", now.arrived(), before.arrived())];
+/// As in the books: what could not be sent and what is in flight have lines only if there was any.
+fn lines(now: &Funnel, before: &Funnel) -> Vec<(String, &'static str, u64, u64)> {
+    let mut lines = vec![("total".to_owned(), "Arrived", now.arrived, before.arrived)];
     for stage in Stage::ALL {
-        let (now, before) = (now.at(stage), before.at(stage));
+        let (now, before) = (now.stage(stage).stopped, before.stage(stage).stopped);
         if stage != Stage::Proxy || now + before > 0 {
-            lines.push((format!("stage-{}", stage.name()), stage_line(stage), now, before));
+            lines.push((stage_class(stage), stage_line(stage), now, before));
         }
     }
-    lines.push(("total stage-proxy".into(), "Reached the upstream", now.reached, before.reached));
+    let in_flight = |funnel: &Funnel| funnel.in_flight.unwrap_or(0);
+    if in_flight(now) + in_flight(before) > 0 {
+        lines.push(("in-flight".into(), "In flight", in_flight(now), in_flight(before)));
+    }
+    let (now, before) = (now.reached_upstream, before.reached_upstream);
+    lines.push(("total stage-proxy".into(), "Reached the upstream", now, before));
     lines
 }

@@ -11,7 +11,6 @@ use self::api::Overview;
 use self::before::Before;
 use self::partners::Partners;
 use self::upstreams::Upstreams;
-use crate::domain::ends::Ends;
 use crate::screens::screen::Screen;
 use crate::screens::traffic::TrafficView;
 use crate::widgets::address::Address;
@@ -32,13 +31,14 @@ pub fn Ops() -> impl IntoView {
 #[component]
 fn Everything(overview: Overview, address: Address) -> impl IntoView {
     let Overview { traffic, verdicts, before, partners, upstreams } = overview;
-    let (now, window) = (Ends::of(&traffic.funnel), traffic.funnel.window());
+    let (now, window) = (traffic.funnel.clone(), traffic.funnel.window());
+    let is_live = address.span().is_live();
     let list = address.elsewhere("/ops/requests");
     view! {
         <TrafficView traffic=traffic verdicts=verdicts page=address.clone() requests=list>
             <Partners partners=partners address=address.clone()/>
             <section class="two">
-                <Before now=now before=before/>
+                <Before now=now before=before is_live=is_live/>
                 <Upstreams upstreams=upstreams window=window address=address/>
             </section>
         </TrafficView>

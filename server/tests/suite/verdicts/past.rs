@@ -17,7 +17,8 @@ impl Scene {
             let served = self.record(slug, route, Stage::Proxy, Outcome::Forwarded).await;
             records.extend(std::iter::repeat_n(served, requests));
         }
-        self.write_past(24, records).await;
+        // Where the books begin, early in the window of 15 minutes before; while a test runs, the clock goes on.
+        self.write_past(27, records).await;
     }
 
     /// A request of the partner, without its time.

@@ -181,6 +181,19 @@ fn a_rise_is_half_as_much_again_fifty_more_and_over_something() {
 }
 
 #[test]
+fn books_that_begin_in_the_window_before_make_no_rise() {
+    // As many a minute all the time.
+    let steady = |arrived, begun| {
+        let all = Compared { now: served(600), before: served(arrived) };
+        rose(&Evidence { begun: Some(begun), all, ..hour() })
+    };
+    assert!(!steady(300, datetime!(2026-01-01 13:30 UTC)));
+    assert!(!steady(400, datetime!(2026-01-01 13:20 UTC)));
+    assert!(steady(400, datetime!(2026-01-01 12:50 UTC)), "they tell of all of it");
+    assert!(steady(190, datetime!(2026-01-01 13:30 UTC)), "by more than half, a minute");
+}
+
+#[test]
 fn a_loop_that_nothing_compares_to_is_named_without_a_ratio() {
     let mut evidence = spike(vec![suspect("hasty", 1_800, 30)], 0);
     evidence.all.before = Tally::default();
