@@ -79,6 +79,11 @@ pub async fn by_route(db: &PgPool, window: Window) -> sqlx::Result<Vec<(String, 
     Ok(routes)
 }
 
+/// Whether there is, or was, a route of that name.
+pub async fn is_route(db: &PgPool, name: &str) -> sqlx::Result<bool> {
+    sqlx::query_scalar("select exists (select from route where name = $1)").bind(name).fetch_one(db).await
+}
+
 /// Buckets step by step, as the steps of traffic over time; of one route or of all.
 pub async fn over_time(
     db: &PgPool,

@@ -104,7 +104,7 @@ pub async fn find(db: &PgPool, slug: &str) -> sqlx::Result<Option<Partner>> {
 /// The plans that a partner may be on.
 pub async fn plans(db: &PgPool) -> sqlx::Result<Vec<Plan>> {
     sqlx::query_as(
-        "select name, capacity, refill_per_second from plan where retired_at is null order by name",
+        "select name, capacity, refill_per_second from plan where retired_at is null order by capacity, name",
     )
     .fetch_all(db)
     .await

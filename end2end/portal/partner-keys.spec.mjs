@@ -41,9 +41,15 @@ test('the dialog becomes the reveal: masked, Copy has the focus, and closing wit
   await page.keyboard.press('Escape');
   await expect(dialog(page).getByText('You have not copied it')).toBeVisible();
   await dialog(page).getByRole('button', { name: 'Back to it' }).click();
+  // Dots that are selected by hand are copied as what they stand for.
+  await shown.selectText();
+  await page.keyboard.press('ControlOrMeta+c');
+  await expect(dialog(page).getByText('Copied', { exact: true })).toBeVisible();
+  const selected = await clipboard(page);
   await dialog(page).getByRole('button', { name: 'Show the key' }).click();
   const key = await shown.textContent();
   expect(key).toMatch(/^toll_[0-9A-Za-z]{38}$/);
+  expect(selected).toBe(key);
   await dialog(page).getByRole('button', { name: 'Copy the key' }).click();
   await expect(dialog(page).getByText('Copied', { exact: true })).toBeVisible();
   expect(await clipboard(page)).toBe(key);

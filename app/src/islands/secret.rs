@@ -1,5 +1,6 @@
 //! A secret that is shown once: masked, with an eye and a copy button. Without scripts it stands there to be selected.
 
+use leptos::ev::Event;
 use leptos::prelude::*;
 
 #[cfg(feature = "hydrate")]
@@ -45,6 +46,16 @@ pub fn Secret(
         #[cfg(not(feature = "hydrate"))]
         let _ = (what, which, copied, is_safe);
     };
+    // Whoever selects dots means what they stand for.
+    let copy_selected = move |event: Event, what: String, which| {
+        if is_shown.get() {
+            is_safe.set(true);
+        } else {
+            event.prevent_default();
+            copy(what, which);
+        }
+    };
+    let (selected, selected_command) = (text.clone(), command.clone());
     let copy_secret = {
         let text = text.clone();
         move |_| copy(text.clone(), "secret")
@@ -54,7 +65,7 @@ pub fn Secret(
     view! {
         <div class="secret-box" data-secret=move || (!is_safe.get()).then_some("")>
             <div class="secret">
-                <code on:copy=move |_| is_safe.set(true)>{visible}</code>
+                <code on:copy=move |event| copy_selected(event.into(), selected.clone(), "secret")>{visible}</code>
                 <button type="button" class="quiet" hidden=move || !is_awake.get()
                     aria-pressed=move || is_shown.get().to_string() aria-label=format!("Show the {name}")
                     on:click=move |_| is_shown.update(|shown| *shown = !*shown)>
@@ -66,7 +77,7 @@ pub fn Secret(
                 </button>
             </div>
             <div class="snippet" hidden=!has_command>
-                <pre tabindex="0"><code on:copy=move |_| is_safe.set(true)>{shown_command}</code></pre>
+                <pre tabindex="0"><code on:copy=move |event| copy_selected(event.into(), selected_command.clone(), "command")>{shown_command}</code></pre>
                 <button type="button" class="quiet copy" hidden=move || !is_awake.get() aria-label="Copy the curl command"
                     on:click=copy_command>
                     {move || word("command")}

@@ -1,13 +1,11 @@
 //! Latency by route, and over time.
 
-use sqlx::PgPool;
-
 use super::csv::{Cell, Sheet, Table};
 use super::read;
 use crate::domain::histogram::{BOUNDS_MS, Histogram};
 use crate::domain::stage::Stage;
 use crate::error::Error;
-use crate::latency::{by_route, over_time};
+use crate::latency::{by_route, is_route, over_time};
 use crate::widgets::address::Address;
 
 pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
@@ -44,11 +42,6 @@ pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
     }
     let filters = route.map(|route| ("route", route.to_owned())).into_iter().collect();
     Ok(Sheet { window, filters, tables: vec![routes, times] })
-}
-
-/// Whether there is one of that name, or was.
-async fn is_route(db: &PgPool, name: &str) -> sqlx::Result<bool> {
-    sqlx::query_scalar("select exists (select from route where name = $1)").bind(name).fetch_one(db).await
 }
 
 fn counts(histogram: &Histogram) -> impl Iterator<Item = Cell> + use<> {

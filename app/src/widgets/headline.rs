@@ -19,7 +19,15 @@ pub fn headline(funnel: &Funnel) -> String {
     if funnel.arrived == 0 {
         return "Nothing arrived in this window.".into();
     }
+    let cached = funnel.stage(Stage::Cache).stopped;
+    if cached == funnel.arrived {
+        return match cached {
+            1 => "The one request came from the cache.".into(),
+            all => format!("All {} came from the cache.", count(all, "request")),
+        };
+    }
     let reached = match funnel.reached_upstream {
+        0 if funnel.arrived == 1 => "The one request did not reach the upstream".into(),
         0 => format!("None of {} reached the upstream", count(funnel.arrived, "request")),
         all if all == funnel.arrived && all == 1 => "The one request reached the upstream".into(),
         all if all == funnel.arrived => format!("All {} reached the upstream", count(all, "request")),
@@ -33,7 +41,6 @@ pub fn headline(funnel: &Funnel) -> String {
     // The cache serves; the other stages turn away.
     let refusing = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Cache);
     let most = refusing.max_by_key(|stage| (funnel.stage(*stage).stopped, std::cmp::Reverse(*stage)));
-    let cached = funnel.stage(Stage::Cache).stopped;
     let mut sentence = reached;
     if cached > 0 {
         sentence += &format!("; {} came from the cache", grouped(cached));
@@ -98,9 +105,17 @@ mod tests {
         );
         assert_eq!(
             of(&[(Stage::Key, Outcome::KeyMissing, false, 1)]),
-            "None of 1 request reached the upstream. Most that went no further ended at the key stage: 1 key missing."
+            "The one request did not reach the upstream. Most that went no further ended at the key stage: 1 key missing."
         );
     }
+
+    #[test]
+    fn what_the_cache_served_alone_is_a_success() {
+        let cached = |requests| of(&[(Stage::Cache, Outcome::CacheHit, false, requests)]);
+        assert_eq!(cached(1), "The one request came from the cache.");
+        assert_eq!(cached(12), "All 12 requests came from the cache.");
+    }
+
     #[test]
     fn what_went_beyond_a_quota_is_not_told_apart() {
         let early = (Stage::Quota, Outcome::QuotaEarlyRetry, false, 1_200);

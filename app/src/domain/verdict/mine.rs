@@ -31,10 +31,13 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
 
 /// "412 of your 530 refusals were retries sent too early: you waited 80 ms, we asked for 9 s."
 fn too_early(evidence: &Evidence, early: u64, refusals: u64) -> Sentence {
+    let now = evidence.all.now;
+    let are_all = now.arrived == now.reached + now.cached + refusals;
     let sentence = Sentence::new().number(grouped(early)).say(format!(
-        " of {} {} refusals were retries sent too early",
+        " of {} {} refusals{} were retries sent too early",
         evidence.your(),
-        grouped(refusals)
+        grouped(refusals),
+        if are_all { "" } else { " for quota" }
     ));
     let is_told = evidence.about.is_none();
     match evidence.habit {
@@ -97,6 +100,18 @@ mod tests {
         assert_eq!(
             verdict.href,
             "/portal/requests?from=2026-01-01T14:00Z&to=2026-01-01T15:00Z&stage=quota&outcome=quota_early_retry"
+        );
+    }
+
+    #[test]
+    fn where_others_refused_too_the_quotas_refusals_are_called_so() {
+        let mut evidence = of(412, 118, HASTY);
+        evidence.all.now.held = 7;
+        evidence.all.now.arrived += 7;
+        let said = texts(&evidence).remove(0);
+        assert!(
+            said.starts_with("412 of your 530 refusals for quota were retries sent too early: "),
+            "{said}"
         );
     }
 

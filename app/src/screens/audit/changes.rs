@@ -33,7 +33,7 @@ pub fn ChangeList(changes: Changes, address: Address) -> impl IntoView {
         <section aria-labelledby="changes-title">
             <h2 id="changes-title">"Changes"</h2>
             <nav class="win kinds" aria-label="Kind of change">{kinds}</nav>
-            <Table columns=columns rows=rows otherwise=none.into_any()/>
+            <Table class="changes" columns=columns rows=rows otherwise=none.into_any()/>
             {older}
         </section>
     }

@@ -15,6 +15,8 @@ pub struct LatencyShown {
     pub window: Window,
     /// The route that is asked for.
     pub route: Option<String>,
+    /// There was never one of that name.
+    pub is_unknown: bool,
     /// Busiest first.
     pub routes: Vec<(String, Times)>,
     /// The steps of the window, and the buckets of each.
@@ -36,9 +38,13 @@ pub async fn ops_latency(
         let site = crate::site::Site::current()?;
         let span: Span = span.parse().map_err(|error: WindowError| Error::Invalid(error.to_string()))?;
         let window = span.window(site.now().await?);
+        let is_unknown = match &route {
+            Some(name) => !crate::latency::is_route(&site.db, name).await?,
+            None => false,
+        };
         let routes = crate::latency::by_route(&site.db, window).await?;
         let (steps, histograms) = crate::latency::over_time(&site.db, window, route.as_deref()).await?;
-        Ok(LatencyShown { window, route, routes, steps: steps.shown_in(span), histograms })
+        Ok(LatencyShown { window, route, is_unknown, routes, steps: steps.shown_in(span), histograms })
     })
     .await
 }

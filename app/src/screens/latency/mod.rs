@@ -28,9 +28,12 @@ pub fn Latency() -> impl IntoView {
         Ok((Some(shown.window), shown))
     };
     Screen::new("Latency", "/ops/latency").asks("How long did it take?").show(fetch, move |shown, _| {
-        let LatencyShown { route, routes, steps, histograms, .. } = shown;
+        let LatencyShown { route, is_unknown, routes, steps, histograms, .. } = shown;
         let times = times_of(&routes, route.as_deref());
-        let sentence = headline(&times.at_upstream, &routes, route.as_deref());
+        let sentence = match &route {
+            Some(name) if is_unknown => format!("There is no route {name:?}."),
+            _ => headline(&times.at_upstream, &routes, route.as_deref()),
+        };
         let requests = address.elsewhere("/ops/requests").with("route", route.as_deref());
         let all = route.is_some().then(|| {
             view! { <p class="hint"><a href=address.with("route", None).href()>"All routes"</a></p> }
