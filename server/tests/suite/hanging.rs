@@ -50,11 +50,12 @@ fn end(mut child: Child) -> (Option<i32>, String) {
     (child.wait().unwrap().code(), error)
 }
 
-/// Whether the process takes Ctrl-C into its own hands; until then it ends without its doing.
-fn catches_interrupts(pid: Pid) -> bool {
+/// Whether the handler that is installed last is there, and who installs them waits.
+fn hears_signals(pid: Pid) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (Signal::INT.as_raw() - 1)) != 0
+    let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+    let caught = u64::from_str_radix(field("SigCgt:"), 16).unwrap();
+    caught & (1 << (Signal::TERM.as_raw() - 1)) != 0 && field("State:").starts_with('S')
 }
 
 /// A private server that `toll serve` holds, and one that `DATABASE_URL` names; both hang.
@@ -118,7 +119,7 @@ async fn a_signal_ends_every_command_that_waits_for_a_database_that_hangs() {
                 again.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
                 let child = start(again);
                 let pid = Pid::from_child(&child);
-                wait_until("signals are heard", || catches_interrupts(pid));
+                wait_until("signals are heard", || hears_signals(pid));
                 kill_process(pid, signal).unwrap();
                 // Not 1: it did not come to the end of its patience.
                 assert_eq!(end(child), (Some(code), String::new()), "toll {arguments:?}");
