@@ -25,7 +25,7 @@ pub struct OpenRoute {
     /// Needs no key, costs no quota.
     pub is_public: bool,
     pub is_off: bool,
-    /// An upstream has answered there within a day, and well, and its door is open.
+    /// An upstream has answered there within a day, and well, and its breaker is closed.
     pub answers: bool,
 }
 

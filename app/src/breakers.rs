@@ -15,15 +15,15 @@ use sqlx::PgPool;
 use crate::domain::window::Window;
 use crate::islands::chart::data::Band;
 
-/// Closer than this part of a window, bands of one door are drawn as one.
+/// Closer than this part of a window, bands of one breaker are drawn as one.
 const APART: i64 = 400;
 
-/// The times of a window in which doors were shut, for the chart of all traffic.
+/// The times of a window in which breakers were open, for the chart of all traffic.
 pub async fn bands(db: &PgPool, window: Window) -> sqlx::Result<Vec<Band>> {
     Ok(drawn(&outages(db, window, None).await?, window))
 }
 
-/// The same for one partner: doors in front of routes that held back requests of its own, by the name of the route.
+/// The same for one partner: breakers that held back requests of its own, by the name of the route.
 pub async fn bands_of(db: &PgPool, window: Window, partner: i64) -> sqlx::Result<Vec<Band>> {
     let held = held::routes_of(db, window, partner).await?;
     let mut bands = Vec::new();
@@ -34,7 +34,7 @@ pub async fn bands_of(db: &PgPool, window: Window, partner: i64) -> sqlx::Result
     Ok(bands)
 }
 
-/// Oldest first, cut to the window; a door that flaps is one band.
+/// Oldest first, cut to the window; a breaker that flaps is one band.
 pub fn drawn(outages: &[Outage], window: Window) -> Vec<Band> {
     let (from, to) = (window.from.unix_timestamp(), window.to.unix_timestamp());
     let apart = (to - from) / APART;
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_flaps_is_one_band_and_what_sticks_out_of_the_window_is_cut() {
+    fn a_breaker_that_flaps_is_one_band_and_what_sticks_out_of_the_window_is_cut() {
         let window = Window { from: datetime!(2026-11-29 10:00 UTC), to: datetime!(2026-11-29 11:00 UTC) };
         let newest_first = [
             outage("billing", datetime!(2026-11-29 10:50 UTC), None),

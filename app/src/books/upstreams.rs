@@ -13,7 +13,7 @@ pub struct Upstream {
     pub name: String,
     /// `closed`, `open` or `half_open`.
     pub state: String,
-    pub shut_since: Option<OffsetDateTime>,
+    pub open_since: Option<OffsetDateTime>,
     /// What leads to it, retired routes too: what they sent counts for the upstream.
     pub routes: Vec<i64>,
 }
@@ -23,9 +23,9 @@ pub struct UpstreamHealth {
     pub name: String,
     /// The breaker's: `closed`, `open` or `half_open`.
     pub state: String,
-    /// Since when the door has been shut, however often it was tried meanwhile; absent where it is open to all.
+    /// Since when the breaker has been open, however often it was tried meanwhile; absent where it is closed.
     #[serde(with = "time::serde::rfc3339::option")]
-    pub shut_since: Option<OffsetDateTime>,
+    pub open_since: Option<OffsetDateTime>,
     pub reached: u64,
     /// Part of `reached`: answered with 5xx.
     pub failed: u64,
@@ -41,13 +41,13 @@ pub struct UpstreamHealth {
 pub async fn upstreams(db: &PgPool) -> sqlx::Result<Vec<Upstream>> {
     sqlx::query_as(
         "select name, coalesce(state, 'closed') as state,
-             -- `opened_at` is when the door was last tried; the outage began with the first opening after the last closing.
+             -- `opened_at` is when it was last tried; the outage began with the first opening after the last closing.
              case when state <> 'closed' then coalesce((
                  select min(at) from breaker_event as e
                  where e.upstream_id = upstream.id and e.state = 'open' and at > coalesce((
                      select max(at) from breaker_event as c where c.upstream_id = upstream.id and c.state = 'closed'
                  ), '-infinity')
-             ), opened_at) end as shut_since,
+             ), opened_at) end as open_since,
              array(select route.id from route where route.upstream_id = upstream.id) as routes
          from upstream
          left join breaker on breaker.upstream_id = upstream.id
@@ -61,9 +61,9 @@ pub async fn upstreams(db: &PgPool) -> sqlx::Result<Vec<Upstream>> {
 impl Upstream {
     /// With what became of the requests for it.
     pub fn health(self, totals: &Totals) -> UpstreamHealth {
-        let Upstream { name, state, shut_since, routes } = self;
+        let Upstream { name, state, open_since, routes } = self;
         let mut health =
-            UpstreamHealth { name, state, shut_since, reached: 0, failed: 0, silent: 0, held: 0, unsent: 0 };
+            UpstreamHealth { name, state, open_since, reached: 0, failed: 0, silent: 0, held: 0, unsent: 0 };
         for total in totals.rows.iter().filter(|total| routes.contains(&total.route)) {
             let line = total.line;
             match line.stage {

@@ -1,4 +1,4 @@
-//! An operator at the door.
+//! An operator moves a breaker.
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -11,7 +11,7 @@ use crate::domain::numbers::count;
 /// What is done to a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hand {
-    /// Shut for so long; after that a probe finds out, as after any outage.
+    /// Nobody passes for so long; after that a probe finds out, as after any outage.
     Open(Duration),
     Close,
 }
@@ -26,8 +26,8 @@ pub async fn by_hand(
     who: &str,
 ) -> sqlx::Result<bool> {
     let (state, hold, reason) = match hand {
-        Hand::Open(hold) => ("open", hold, format!("shut by {who} for {}", words(hold))),
-        Hand::Close => ("closed", Duration::ZERO, format!("opened by {who}")),
+        Hand::Open(hold) => ("open", hold, format!("opened by {who} for {}", words(hold))),
+        Hand::Close => ("closed", Duration::ZERO, format!("closed by {who}")),
     };
     let mut tx = db.begin().await?;
     let moved = sqlx::query(

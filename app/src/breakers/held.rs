@@ -1,4 +1,5 @@
-//! Whom a shut door held back. Counts are by the minute: outages of one door that share a minute are told together.
+//! Whom an open breaker held back. Counts are by the minute: what is known of outages of one upstream that share a minute is
+//! their sum.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,11 @@ use crate::books::Tiles;
 use crate::domain::outcome::Outcome;
 use crate::domain::window::{Grain, Window};
 
-/// One or several outages of one upstream.
+/// An outage of one upstream, or several whose minutes overlap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {
-    /// From the first shutting to the last opening; the reason is the first's.
-    pub outage: Outage,
-    /// How often the door shut.
-    pub times: u64,
+    /// Newest first, never none.
+    pub outages: Vec<Outage>,
     /// The whole minutes that were counted.
     pub counted: Window,
     pub requests: u64,
@@ -25,7 +24,17 @@ pub struct Held {
     pub partners: Vec<(String, u64)>,
 }
 
-/// `outages` newest first, as they are read; at most `most` of them once they are told together.
+impl Held {
+    pub fn newest(&self) -> &Outage {
+        &self.outages[0]
+    }
+
+    pub fn oldest(&self) -> &Outage {
+        &self.outages[self.outages.len() - 1]
+    }
+}
+
+/// `outages` newest first, as they are read; at most `most` once those that share a minute are together.
 pub async fn held_back(
     db: &PgPool,
     outages: &[Outage],
@@ -45,7 +54,7 @@ pub async fn held_back(
                  join route on route.id = r.route_id and route.upstream_id = {}
                  where r.outcome in ({}, {})",
                 grain.name(),
-                held.outage.upstream_id,
+                held.newest().upstream_id,
                 Outcome::BreakerOpen.code(),
                 Outcome::BreakerProbing.code()
             )
@@ -78,21 +87,19 @@ fn together(outages: &[Outage], now: OffsetDateTime) -> Vec<Held> {
         match last.get(&outage.upstream_id).map(|n| &mut told[*n]) {
             Some(newer) if minutes.to > newer.counted.from => {
                 newer.counted.from = minutes.from;
-                newer.outage.from = outage.from;
-                newer.outage.reason = outage.reason.clone();
-                newer.times += 1;
+                newer.outages.push(outage.clone());
             }
             _ => {
                 last.insert(outage.upstream_id, told.len());
-                let outage = outage.clone();
-                told.push(Held { outage, times: 1, counted: minutes, requests: 0, partners: Vec::new() });
+                let outages = vec![outage.clone()];
+                told.push(Held { outages, counted: minutes, requests: 0, partners: Vec::new() });
             }
         }
     }
     told
 }
 
-/// Upstreams whose shut door held back a partner's requests in a window, each with the name of a route of it.
+/// Upstreams whose open breaker held back a partner's requests in a window, each with the name of a route of it.
 pub(super) async fn routes_of(db: &PgPool, window: Window, partner: i64) -> sqlx::Result<Vec<(i64, String)>> {
     let mut tiles = Tiles::default();
     let pieces = tiles.union(window, |grain| {
@@ -118,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outages_that_share_a_minute_are_told_as_one() {
+    fn outages_that_share_a_minute_are_counted_together_and_told_each() {
         let outage = |upstream_id, from, to| Outage {
             upstream_id,
             upstream: "billing".into(),
@@ -134,14 +141,27 @@ mod tests {
         ];
         let told: Vec<_> = together(&newest_first, datetime!(2026-11-29 11:00 UTC))
             .into_iter()
-            .map(|held| (held.outage.upstream_id, held.times, held.counted.from, held.counted.to))
+            .map(|held| {
+                let begun = held.outages.iter().map(|outage| outage.from.time().to_string());
+                (
+                    held.newest().upstream_id,
+                    begun.collect::<Vec<_>>().join(" "),
+                    held.counted.from,
+                    held.counted.to,
+                )
+            })
             .collect();
         assert_eq!(
             told,
             [
-                (1, 1, datetime!(2026-11-29 10:09 UTC), datetime!(2026-11-29 10:10 UTC)),
-                (1, 2, datetime!(2026-11-29 10:04 UTC), datetime!(2026-11-29 10:07 UTC)),
-                (2, 1, datetime!(2026-11-29 10:05 UTC), datetime!(2026-11-29 10:06 UTC)),
+                (1, "10:09:00.0".into(), datetime!(2026-11-29 10:09 UTC), datetime!(2026-11-29 10:10 UTC)),
+                (
+                    1,
+                    "10:05:40.0 10:04:00.0".into(),
+                    datetime!(2026-11-29 10:04 UTC),
+                    datetime!(2026-11-29 10:07 UTC)
+                ),
+                (2, "10:05:20.0".into(), datetime!(2026-11-29 10:05 UTC), datetime!(2026-11-29 10:06 UTC)),
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Upstreams as they are now: their door, and what health checks say of their urls.
+//! Upstreams as they are now: their breaker, and what health checks say of their urls.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Upstream {
     pub generation: i64,
     /// Failures that count towards opening.
     pub failures: i32,
-    /// When a door that is open lets a probe through.
+    /// When a breaker that is open lets a probe through.
     #[serde(with = "time::serde::rfc3339::option")]
     pub due_at: Option<OffsetDateTime>,
     pub breaker_failures: i32,

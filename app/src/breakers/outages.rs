@@ -1,4 +1,4 @@
-//! From a door's first shutting to its opening again, however often it has been tried meanwhile.
+//! From a breaker's first opening to its closing again, however often it has been tried meanwhile.
 
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use crate::domain::window::Window;
 
-/// Half-open counts as shut: but for the one probe, nobody passes.
+/// Half-open counts as open: but for the one probe, nobody passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::FromRow)]
 pub struct Outage {
     pub upstream_id: i64,
@@ -22,14 +22,14 @@ pub struct Outage {
     pub reason: String,
 }
 
-/// At most; a door that flaps for weeks has more than anybody reads.
+/// At most; a breaker that flaps for weeks has more than anybody reads.
 const MOST: i64 = 500;
 
 /// Outages that touch the window, newest first; of one upstream or of all.
 pub async fn outages(db: &PgPool, window: Window, upstream: Option<i64>) -> sqlx::Result<Vec<Outage>> {
     sqlx::query_as(
         "with
-         -- A door that was closed: each time within the window, and the last time before, or before anything happened.
+         -- A breaker that was closed: each time within the window, and the last time before, or before anything happened.
          closed as (
              select upstream.id as upstream_id, upstream.name, coalesce(before.id, 0) as event, before.at
              from upstream
@@ -44,7 +44,7 @@ pub async fn outages(db: &PgPool, window: Window, upstream: Option<i64>) -> sqlx
              from breaker_event as e join upstream on upstream.id = e.upstream_id
              where e.state = 'closed' and e.at > $1 and ($3::bigint is null or e.upstream_id = $3)
          ),
-         -- Until the next time, it was shut from the first event that followed.
+         -- Until the next time, it was open from the first event that followed.
          outage as (
              select c.upstream_id, c.name, first.at as begun, first.reason,
                     lead(c.at) over (partition by c.upstream_id order by c.event) as ended

@@ -143,7 +143,7 @@ impl Receipt {
             Stage::Quota if self.tokens_after.is_none() => "no quota".into(),
             Stage::Quota => format!("{} left", self.tokens_after.map_or(String::new(), tokens)),
             Stage::Cache => self.cache_miss.map_or("passed".into(), |miss| miss.words().to_owned()),
-            Stage::Breaker => "door open".into(),
+            Stage::Breaker => "breaker closed".into(),
             Stage::Proxy => "sent".into(),
         }
     }
@@ -223,7 +223,7 @@ impl Receipt {
                 format!("Plan {}: {terms}. The bucket held {held}, and a request takes 1.{early}", plan?.name)
             }
             Outcome::BreakerOpen => format!(
-                "The breaker opens after {} within {}, and stays shut for {}.",
+                "The breaker opens after {} within {}, and stays open for {}.",
                 count(route?.breaker_failures as u64, "failure"),
                 wait(route?.breaker_window_ms),
                 wait(route?.breaker_open_ms)
@@ -342,7 +342,7 @@ mod tests {
         let notes: Vec<_> = receipt.steps().into_iter().map(|step| step.note).collect();
         assert_eq!(
             notes,
-            ["orders", "Production", "59 left", "asked for the first time", "door open", "answered 200"]
+            ["orders", "Production", "59 left", "asked for the first time", "breaker closed", "answered 200"]
         );
         assert_eq!(receipt.bucket().as_deref(), Some("60 of 60 before, 59 after"));
     }

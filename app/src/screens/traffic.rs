@@ -29,7 +29,7 @@ use crate::widgets::verdicts::Verdicts;
 pub struct Traffic {
     pub funnel: Funnel,
     pub over_time: OverTime,
-    /// Times in which a door was shut.
+    /// Times in which a breaker was open.
     pub bands: Vec<Band>,
     /// Where requests come in, for the example that an empty page shows.
     pub gateway: String,

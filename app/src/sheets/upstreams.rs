@@ -14,18 +14,22 @@ pub async fn sheet(address: &Address) -> Result<Sheet, Error> {
     let outages = breakers::outages(&site.db, window, None).await?;
     let held = breakers::held_back(&site.db, &outages, site.now().await?, MOST).await?;
     let mut table =
-        Table::new(&["upstream", "shut", "opened", "times", "reason", "partner", "requests_held_back"]);
+        Table::new(&["upstream", "opened", "closed", "times", "reason", "partner", "requests_held_back"]);
     for held in held {
-        let outage = held.outage;
+        let times = held.outages.len() as u64;
+        let (from, to) = (held.oldest().from, held.newest().to);
+        let mut reasons: Vec<&str> = held.outages.iter().rev().map(|outage| outage.reason.as_str()).collect();
+        reasons.dedup();
+        let (upstream, reasons) = (held.newest().upstream.clone(), reasons.join("; "));
         // Whoever was not held back by anybody has a line too.
         let nobody = held.partners.is_empty().then(|| (String::new(), 0));
         for (partner, requests) in held.partners.into_iter().chain(nobody) {
             table.rows.push(vec![
-                outage.upstream.as_str().into(),
-                outage.from.into(),
-                outage.to.into(),
-                held.times.into(),
-                outage.reason.as_str().into(),
+                upstream.as_str().into(),
+                from.into(),
+                to.into(),
+                times.into(),
+                reasons.as_str().into(),
                 if partner.is_empty() { Cell::Empty } else { partner.into() },
                 requests.into(),
             ]);

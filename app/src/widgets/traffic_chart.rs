@@ -1,4 +1,4 @@
-//! Traffic over time: columns stacked by stage, and bands in which a door was shut. An SVG and a table that need no scripts,
+//! Traffic over time: columns stacked by stage, and bands in which a breaker was open. An SVG and a table that need no scripts,
 //! and over the SVG the interactive chart.
 
 use leptos::prelude::*;

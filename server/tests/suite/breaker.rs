@@ -132,7 +132,7 @@ async fn after_its_time_exactly_one_of_a_hundred_reaches_the_upstream_and_the_ot
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_probe_that_succeeds_closes_the_door_for_nobody() {
+async fn a_probe_that_succeeds_closes_it_for_everybody() {
     let code = Arc::new(AtomicU16::new(503));
     let origin = status(code.clone()).await;
     let (toll, key) = set_up(&origin, BREAKER).await;
@@ -238,7 +238,7 @@ async fn a_probe_that_never_reports_loses_its_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_door_is_shut_on_every_node_and_only_one_of_both_sends_the_probe() {
+async fn the_breaker_is_open_on_every_node_and_only_one_of_both_sends_the_probe() {
     let origin = sleeper(Arc::new(AtomicBool::new(false))).await;
     let (first, key) = set_up(&origin, BREAKER).await;
     let db = TestDatabase { pool: first.db.pool.clone(), url: first.db.url.clone() };

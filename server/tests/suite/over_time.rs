@@ -88,7 +88,7 @@ async fn moved(db: &PgPool, upstream: i64, minutes_ago: i32, state: &str, reason
 }
 
 #[tokio::test]
-async fn an_outage_lasts_from_the_first_shutting_to_the_opening_and_names_whom_it_held_back() {
+async fn an_outage_lasts_from_the_first_opening_to_the_closing_and_names_whom_it_held_back() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let catalog = catalog(&db).await;
     let upstream = catalog.upstream;
@@ -130,7 +130,7 @@ async fn an_outage_lasts_from_the_first_shutting_to_the_opening_and_names_whom_i
     let partners: Vec<_> = held.iter().map(|held| held.partners.clone()).collect();
     let name = |slug: &str, requests| (slug.to_owned(), requests);
     assert_eq!(partners, [vec![name("globex", 7)], vec![name("acme", 3), name("globex", 2)]]);
-    assert_eq!((held[1].requests, held[1].times), (5, 1));
+    assert_eq!((held[1].requests, held[1].outages.len()), (5, 1));
 }
 
 async fn state(db: &PgPool, upstream: i64) -> (String, i64) {
@@ -142,7 +142,7 @@ async fn state(db: &PgPool, upstream: i64) -> (String, i64) {
 }
 
 #[tokio::test]
-async fn a_door_is_shut_and_opened_by_hand_once_and_says_by_whom() {
+async fn a_breaker_is_opened_and_closed_by_hand_once_and_says_by_whom() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let upstream = catalog(&db).await.upstream;
     sqlx::query("insert into breaker (upstream_id) values ($1)").bind(upstream).execute(&db).await.unwrap();
@@ -150,7 +150,7 @@ async fn a_door_is_shut_and_opened_by_hand_once_and_says_by_whom() {
     let hold = Hand::Open(Duration::minutes(10));
     assert!(by_hand(&db, upstream, 1, hold, "ada@example.com").await.unwrap());
     assert_eq!(state(&db, upstream).await, ("open".into(), 2));
-    // Somebody else has seen the door before that.
+    // Somebody else has seen the breaker before that.
     assert!(!by_hand(&db, upstream, 1, hold, "bob@example.com").await.unwrap());
     let due: OffsetDateTime = sqlx::query_scalar(
         "select opened_at + make_interval(secs => breaker_open_ms / 1000.0)
@@ -171,8 +171,8 @@ async fn a_door_is_shut_and_opened_by_hand_once_and_says_by_whom() {
     assert_eq!(
         events,
         [
-            event("open", "shut by ada@example.com for 10 minutes"),
-            event("closed", "opened by ada@example.com")
+            event("open", "opened by ada@example.com for 10 minutes"),
+            event("closed", "closed by ada@example.com")
         ]
     );
 }

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_have_ended_are_the_partners_and_a_shut_door_is_the_operators() {
+    fn keys_that_have_ended_are_the_partners_and_an_open_breaker_is_the_operators() {
         let key = EndedKey {
             id: 7,
             partner: "acme".into(),

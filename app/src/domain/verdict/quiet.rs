@@ -1,4 +1,4 @@
-//! Quiet: an upstream gets nothing, because its breaker holds the door shut, or because nobody calls. A door can stay shut
+//! Quiet: an upstream gets nothing, because its breaker is open, or because nobody calls. It can stay open
 //! for want of a caller: then both are said. Retries of refused callers never make an upstream quiet, and are never blamed for it.
 
 use time::OffsetDateTime;
@@ -16,7 +16,7 @@ const NAMES: usize = 3;
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let mut found: Vec<Found> = match evidence.who {
-        Who::Ops => evidence.upstreams.iter().filter_map(|upstream| shut(evidence, upstream)).collect(),
+        Who::Ops => evidence.upstreams.iter().filter_map(|upstream| opened(evidence, upstream)).collect(),
         Who::Partner(_) => return evidence.upstreams.iter().filter_map(|u| shut_for(evidence, u)).collect(),
     };
     found.extend(uncalled(evidence));
@@ -28,7 +28,7 @@ pub fn is_shut(upstream: &UpstreamEvidence) -> bool {
     upstream.outage.as_ref().is_some_and(|outage| outage.until.is_none() && outage.held > 0)
 }
 
-fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
+fn opened(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let outage = upstream.outage.as_ref()?;
     let sentence = Sentence::new().name(&upstream.name);
     let (tone, sentence) = match outage.until {
@@ -36,7 +36,7 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
             let (tone, rest) = shut_now(evidence, upstream, outage)?;
             (tone, sentence.then(rest))
         }
-        // Was its door shut, or did it fail? Where there is more to say about the latter, that says it.
+        // Was its breaker open, or did it fail? Where there is more to say about the latter, that says it.
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
             let (since, until) = (evidence.second(outage.first), evidence.second(until));
             let sentence = match outage.times {
@@ -56,7 +56,7 @@ fn shut(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     Some(about(evidence, upstream, tone, outage.held, sentence))
 }
 
-/// While it lasts: does the door keep callers away, or are there none?
+/// While it lasts: does the breaker keep callers away, or are there none?
 fn shut_now(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage) -> Option<(Tone, Sentence)> {
     let now = evidence.asked_of(&upstream.name).now;
     if outage.held == 0 && now.arrived == 0 {
@@ -122,9 +122,9 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let are_several = held.len() > 1;
     let (tone, when) = unavailable(evidence, upstream, outage, are_several)?;
     let (they, is) =
-        (if are_several { "they" } else { "it" }, if outage.until.is_some() { "was" } else { "is" });
+        (if are_several { "They" } else { "It" }, if outage.until.is_some() { "was" } else { "is" });
     let failing = upstream::failing(evidence, upstream);
-    let failing = failing.map(|failing| Sentence::new().say(format!(", and {they} ")).then(failing));
+    let failing = failing.map(|failing| Sentence::new().say(format!(". {they} ")).then(failing));
     let your = evidence.your();
     let sentence = Sentence::new()
         .names(&held, NAMES)
@@ -136,7 +136,7 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     Some(about(evidence, upstream, tone, outage.held, sentence))
 }
 
-/// "has been unavailable since 14:02:11", if that is worth a word.
+/// "has been unavailable since 14:02:11", how often, and whether it is called still, if that is worth a word.
 fn unavailable(
     evidence: &Evidence,
     upstream: &UpstreamEvidence,
@@ -144,12 +144,18 @@ fn unavailable(
     are_several: bool,
 ) -> Option<(Tone, String)> {
     let first = evidence.second(outage.first);
-    let again = if outage.times > 1 { ", again and again" } else { "" };
     let (has, was, it) = if are_several { ("have", "were", "them") } else { ("has", "was", "it") };
     match outage.until {
         None if outage.held > 0 => {
             let now = evidence.asked_of(&upstream.name).now;
-            let since = format!("{has} been unavailable since {first}{again}");
+            let since = evidence.second(outage.since);
+            let since = match outage.times {
+                0 | 1 => format!("{has} been unavailable since {since}"),
+                times => {
+                    let times = count(times, "time");
+                    format!("{has} been unavailable {times} since {first}, now since {since}")
+                }
+            };
             let when = match long_ago(evidence, now.last_arrived) {
                 Some(called) => {
                     format!("{since}, and {} not called {it} since {called}", evidence.you_have())
@@ -161,7 +167,11 @@ fn unavailable(
         }
         Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
             let until = evidence.second(until);
-            Some((Tone::Notice, format!("{was} unavailable between {first} and {until}{again}")))
+            let times = match outage.times {
+                0 | 1 => String::new(),
+                times => format!("{} ", count(times, "time")),
+            };
+            Some((Tone::Notice, format!("{was} unavailable {times}between {first} and {until}")))
         }
         _ => None,
     }

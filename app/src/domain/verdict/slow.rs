@@ -16,7 +16,7 @@ const LEAST_LEFT: u64 = 20;
 const BEARABLE: u64 = 20;
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
-    // What fails, or is shut, has more to say than how long it takes.
+    // What fails, or is shut off, has more to say than how long it takes.
     let well = |u: &&UpstreamEvidence| !quiet::is_shut(u) && upstream::judge_one(evidence, u).is_none();
     evidence.upstreams.iter().filter(well).filter_map(|upstream| judge_one(evidence, upstream)).collect()
 }

@@ -14,7 +14,7 @@ const BEARABLE: u64 = 10;
 pub const LEAST_FAILED: u64 = 10;
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
-    // While the door is shut, that says it all.
+    // While the breaker is open, that says it all.
     let asked = evidence.upstreams.iter().filter(|upstream| !quiet::is_shut(upstream));
     asked.filter_map(|upstream| judge_one(evidence, upstream)).collect()
 }

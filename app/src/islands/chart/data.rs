@@ -24,7 +24,7 @@ pub enum Size {
     Small,
 }
 
-/// A time in which a door was shut, within the window; seconds since the epoch.
+/// A time in which a breaker was open, within the window; seconds since the epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Band {
     pub from: i64,
@@ -35,7 +35,7 @@ pub struct Band {
 
 impl Band {
     pub fn words(&self) -> String {
-        if self.name.is_empty() { "door shut".into() } else { format!("{}: door shut", self.name) }
+        if self.name.is_empty() { "breaker open".into() } else { format!("{}: breaker open", self.name) }
     }
 
     /// Whether its name has more room before its end than behind its beginning.
@@ -70,14 +70,14 @@ impl ChartData {
     pub fn words(&self, item: usize) -> Option<String> {
         let ChartData::Traffic { traffic, bands, .. } = self else { return None };
         let (from, to) = (item < traffic.points.len()).then(|| traffic.whole(item))?;
-        let shut = bands.iter().filter(|band| band.from < to && band.to > from);
-        let mut shut: Vec<_> = shut.map(|band| format!("\n{}", band.words())).collect();
-        shut.dedup();
-        Some(std::iter::once(traffic.words(item)).chain(shut).collect())
+        let open = bands.iter().filter(|band| band.from < to && band.to > from);
+        let mut open: Vec<_> = open.map(|band| format!("\n{}", band.words())).collect();
+        open.dedup();
+        Some(std::iter::once(traffic.words(item)).chain(open).collect())
     }
 }
 
-/// Each upstream is named once: flapping doors are many bands.
+/// Each upstream is named once: flapping breakers are many bands.
 pub fn names(bands: &[Band]) -> Vec<&str> {
     let mut names: Vec<&str> = bands.iter().map(|band| band.name.as_str()).collect();
     names.sort_unstable();
@@ -155,14 +155,14 @@ mod tests {
         let window = Window::last(Duration::minutes(2), datetime!(2026-11-29 14:01:30 UTC));
         let mut traffic = OverTime::new(window, 60);
         traffic.add(datetime!(2026-11-29 14:01 UTC), Stage::Quota, 7);
-        let shut = datetime!(2026-11-29 14:01:20 UTC).unix_timestamp();
-        let bands = vec![Band { from: shut, to: shut + 5, name: "billing".into() }];
+        let opened = datetime!(2026-11-29 14:01:20 UTC).unix_timestamp();
+        let bands = vec![Band { from: opened, to: opened + 5, name: "billing".into() }];
         let behind = Some("/ops/requests".into());
         let data = ChartData::Traffic { traffic, bands, behind, size: Size::Whole };
         let link = "/ops/requests?stage=quota&from=2026-11-29T14:01Z&to=2026-11-29T14:02Z";
         assert_eq!(data.link(3, 1).as_deref(), Some(link));
         assert_eq!(data.link(3, 2), None);
-        assert_eq!(data.words(1).as_deref(), Some("14:01, 1 min\nQuota 7\nbilling: door shut"));
+        assert_eq!(data.words(1).as_deref(), Some("14:01, 1 min\nQuota 7\nbilling: breaker open"));
         assert_eq!(data.words(0).as_deref(), Some("14:00, 1 min\nnothing"));
     }
 }

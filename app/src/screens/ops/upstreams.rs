@@ -1,4 +1,4 @@
-//! How each upstream is: its door now, and its answers in the window.
+//! How each upstream is: its breaker now, and its answers in the window.
 
 use leptos::prelude::*;
 use time::OffsetDateTime;
@@ -17,15 +17,15 @@ pub fn Upstreams(upstreams: Vec<UpstreamHealth>, window: Window, address: Addres
     let rows: Vec<_> = upstreams
         .into_iter()
         .map(|upstream| {
-            let since = upstream.shut_since.map(since);
+            let since = upstream.open_since.map(since);
             row(upstream, since)
         })
         .collect();
-    let columns = vec![("", "Upstream"), ("", "Door"), ("r", "Reached"), ("r", "5xx"), ("r", "Held back")];
+    let columns = vec![("", "Upstream"), ("", "Breaker"), ("r", "Reached"), ("r", "5xx"), ("r", "Held back")];
     let none = view! { <p class="hint">"No upstream yet: declare one in a file for "<code>"toll apply"</code>"."</p> };
     view! {
         <div aria-labelledby="upstreams-title" role="region">
-            <h2 id="upstreams-title">"Upstreams"<small>"the door now, "<a href=all>"its history"</a></small></h2>
+            <h2 id="upstreams-title">"Upstreams"<small>"the breaker now, "<a href=all>"its history"</a></small></h2>
             <Table class="compact" columns=columns rows=rows otherwise=none.into_any()/>
         </div>
     }
@@ -34,9 +34,9 @@ pub fn Upstreams(upstreams: Vec<UpstreamHealth>, window: Window, address: Addres
 fn row(upstream: UpstreamHealth, since: Option<String>) -> impl IntoView {
     let UpstreamHealth { name, state, reached, failed, silent, held, unsent, .. } = upstream;
     let (class, word) = match state.as_str() {
-        "closed" => ("tag", "open to all"),
-        "half_open" => ("tag warn", "probing"),
-        _ => ("tag bad", "shut"),
+        "closed" => ("tag", "closed"),
+        "half_open" => ("tag warn", "half-open"),
+        _ => ("tag bad", "open"),
     };
     let share = if reached == 0 { "–".to_owned() } else { percent(failed, reached) };
     // One in twenty is worth a colour.

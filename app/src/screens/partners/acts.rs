@@ -1,4 +1,4 @@
-//! A partner's plan, its door and its keys, each with what can be done about it.
+//! A partner's plan, its access and its keys, each with what can be done about it.
 
 use leptos::prelude::*;
 use time::OffsetDateTime;
@@ -11,11 +11,11 @@ use crate::widgets::choice::Choice;
 use crate::widgets::table::Table;
 
 #[component]
-pub fn PlanAndDoor(partner: Partner, plans: Vec<Plan>) -> impl IntoView {
+pub fn PlanAndAccess(partner: Partner, plans: Vec<Plan>) -> impl IntoView {
     let Partner { slug, name, plan, suspended, created_at, .. } = partner;
     let here = format!("/ops/partners/{slug}");
     let options = plans.into_iter().map(|plan| (plan.name.clone(), plan.words())).collect();
-    let door = match suspended {
+    let access = match suspended {
         true => view! {
             <form method="post" action=here.clone()>
                 <input type="hidden" name="act" value="resume"/>
@@ -54,7 +54,7 @@ pub fn PlanAndDoor(partner: Partner, plans: Vec<Plan>) -> impl IntoView {
                         </form>
                     </details>
                 </dd>
-                <dt>"Door"</dt><dd>{door}</dd>
+                <dt>"Access"</dt><dd>{access}</dd>
             </dl>
         </section>
     }

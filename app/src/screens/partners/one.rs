@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
-use super::acts::{Keys, PlanAndDoor};
+use super::acts::{Keys, PlanAndAccess};
 use super::api::{Details, change_plan, ops_partner, ops_revoke_key, suspend_partner};
 use crate::domain::funnel::Funnel;
 use crate::error::Error;
@@ -95,7 +95,7 @@ fn Page(shown: Shown, address: Address, me: String) -> impl IntoView {
         {(!is_empty).then(|| view! {
             <section><TrafficChart traffic=over_time bands=bands behind=list.clone()/></section>
         })}
-        <PlanAndDoor partner=partner plans=plans/>
+        <PlanAndAccess partner=partner plans=plans/>
         <Keys keys=keys slug=slug.clone() now=now/>
         <People team=team slug=slug me=me typed=typed/>
         {(!is_empty).then(|| view! {

@@ -1,4 +1,4 @@
-//! Doors and what is behind them.
+//! Upstreams, and what their breakers did.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -11,18 +11,18 @@ use crate::islands::chart::data::Band;
 
 /// All upstreams in a window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Doors {
+pub struct Listing {
     pub window: Window,
     #[serde(with = "time::serde::rfc3339")]
     pub now: time::OffsetDateTime,
-    pub upstreams: Vec<Door>,
+    pub upstreams: Vec<Charted>,
     /// Newest first.
     pub held: Vec<Held>,
 }
 
 /// One upstream, with its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Door {
+pub struct Charted {
     pub upstream: Upstream,
     pub traffic: OverTime,
     pub bands: Vec<Band>,
@@ -33,7 +33,7 @@ const TOLD: usize = 20;
 
 /// Breakers, health, traffic, and who was held back; `span` as `domain::span` writes it.
 #[server(endpoint = "ops_upstreams")]
-pub async fn ops_upstreams(span: String) -> Result<Doors, Error> {
+pub async fn ops_upstreams(span: String) -> Result<Listing, Error> {
     use std::collections::BTreeMap;
 
     use crate::breakers;
@@ -53,12 +53,12 @@ pub async fn ops_upstreams(span: String) -> Result<Doors, Error> {
             bands.entry(band.name.clone()).or_default().push(band);
         }
         let mut traffic = by_upstream(&site.db, window).await?;
-        let upstreams = breakers::upstreams(&site.db).await?.into_iter().map(|upstream| Door {
+        let upstreams = breakers::upstreams(&site.db).await?.into_iter().map(|upstream| Charted {
             traffic: traffic.of(upstream.id).shown_in(span),
             bands: bands.remove(&upstream.name).unwrap_or_default(),
             upstream,
         });
-        Ok(Doors {
+        Ok(Listing {
             window,
             now,
             upstreams: upstreams.collect(),
@@ -68,13 +68,13 @@ pub async fn ops_upstreams(span: String) -> Result<Doors, Error> {
     .await
 }
 
-/// Shuts a door by hand for some minutes, if its breaker is still at `generation`. A form leads back to its page.
+/// Opens a breaker by hand for some minutes, if it is still at `generation`. A form leads back to its page.
 #[server(endpoint = "open_breaker")]
 pub async fn open_breaker(upstream: i64, generation: i64, minutes: u32) -> Result<(), Error> {
     crate::error::answer(async {
         let who = crate::session::require_ops().await?;
         if !HOLDS.iter().any(|(hold, _)| *hold == minutes) {
-            return Err(Error::Invalid("Choose for how long the door is to stay shut.".into()));
+            return Err(Error::Invalid("Choose for how long the breaker is to stay open.".into()));
         }
         let hold = time::Duration::minutes(minutes.into());
         by_hand(upstream, generation, crate::breakers::Hand::Open(hold), &who.email).await
@@ -82,7 +82,7 @@ pub async fn open_breaker(upstream: i64, generation: i64, minutes: u32) -> Resul
     .await
 }
 
-/// Opens a door by hand: closes its breaker, if that is still at `generation`.
+/// Closes a breaker by hand, if it is still at `generation`.
 #[server(endpoint = "close_breaker")]
 pub async fn close_breaker(upstream: i64, generation: i64) -> Result<(), Error> {
     crate::error::answer(async {
@@ -92,7 +92,7 @@ pub async fn close_breaker(upstream: i64, generation: i64) -> Result<(), Error> 
     .await
 }
 
-/// Minutes for which a door can be shut by hand, and how they are offered.
+/// Minutes for which a breaker can be opened by hand, and how they are offered.
 pub const HOLDS: [(u32, &str); 4] = [(1, "1 minute"), (10, "10 minutes"), (60, "1 hour"), (1440, "24 hours")];
 
 #[cfg(feature = "ssr")]

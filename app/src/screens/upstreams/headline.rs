@@ -1,48 +1,60 @@
-//! The first line: which doors are shut and since when, or whether any was.
+//! The first line: which breakers are open and since when, or whether any was.
 
 use std::collections::BTreeSet;
 
 use time::OffsetDateTime;
 
-use super::api::Door;
+use super::api::Charted;
 use crate::breakers::Held;
 use crate::domain::moment::{Dated, is_past};
 use crate::domain::numbers::{count, list, were};
 use crate::domain::window::Window;
 
 /// `dated` is how much of a date the page tells at least.
-pub fn headline(doors: &[Door], held: &[Held], window: Window, dated: Dated, now: OffsetDateTime) -> String {
-    if doors.is_empty() {
+pub fn headline(
+    upstreams: &[Charted],
+    held: &[Held],
+    window: Window,
+    dated: Dated,
+    now: OffsetDateTime,
+) -> String {
+    if upstreams.is_empty() {
         return "There is no upstream yet.".into();
     }
-    let lasting: Vec<&Held> = held.iter().filter(|held| held.outage.to.is_none()).collect();
+    let lasting: Vec<&Held> = held.iter().filter(|held| held.newest().to.is_none()).collect();
     match lasting.as_slice() {
         [] => {
-            let now = if doors.len() == 1 { "The door is open" } else { "All doors are open" };
+            let now = if upstreams.len() == 1 { "The breaker is closed" } else { "All breakers are closed" };
             before(now, held, window)
         }
         [one] => {
-            let outage = &one.outage;
-            let since = dated.enough(outage.from, now).second(outage.from);
-            let door = doors.iter().find(|door| door.upstream.name == outage.upstream);
+            let outage = one.newest();
+            let at = |at: OffsetDateTime| dated.enough(at, now).second(at);
+            // Whom each of several held back is not known.
+            let all = match one.outages.len() {
+                1 => String::new(),
+                times => format!("Open {} since {}: ", count(times as u64, "time"), at(one.oldest().from)),
+            };
+            let charted = upstreams.iter().find(|charted| charted.upstream.name == outage.upstream);
             format!(
-                "{}’s door has been shut since {since}: {}. {}{}",
+                "{}’s breaker has been open since {}: {}. {all}{}{}",
                 outage.upstream,
+                at(outage.from),
                 outage.reason,
                 held_back(&[one], window),
-                door.and_then(|door| uncalled(door, window, dated, now)).unwrap_or_default()
+                charted.and_then(|charted| uncalled(charted, window, dated, now)).unwrap_or_default()
             )
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|held| held.outage.upstream.as_str()).collect();
-            format!("The doors of {} are shut. {}", list(&names), held_back(several, window))
+            let names: Vec<&str> = several.iter().map(|held| held.newest().upstream.as_str()).collect();
+            format!("The breakers of {} are open. {}", list(&names), held_back(several, window))
         }
     }
 }
 
 /// " Nobody has called it since 14:06.", if the window goes on.
-fn uncalled(door: &Door, window: Window, dated: Dated, now: OffsetDateTime) -> Option<String> {
-    let words = match door.traffic.last_arrival() {
+fn uncalled(charted: &Charted, window: Window, dated: Dated, now: OffsetDateTime) -> Option<String> {
+    let words = match charted.traffic.last_arrival() {
         None => "in this window".to_owned(),
         Some(last) if is_past(last, now) => format!("since {}", dated.enough(last, now).minute(last)),
         Some(_) => return None,
@@ -50,22 +62,22 @@ fn uncalled(door: &Door, window: Window, dated: Dated, now: OffsetDateTime) -> O
     (window.to >= now).then(|| format!(" Nobody has called it {words}."))
 }
 
-/// Nothing is shut now.
+/// Nothing is open now.
 fn before(now: &str, held: &[Held], window: Window) -> String {
-    let times: u64 = held.iter().map(|held| held.times).sum();
-    let names: BTreeSet<&str> = held.iter().map(|held| held.outage.upstream.as_str()).collect();
+    let times: u64 = held.iter().map(|held| held.outages.len() as u64).sum();
+    let names: BTreeSet<&str> = held.iter().map(|held| held.newest().upstream.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let all: Vec<&Held> = held.iter().collect();
     match (names.as_slice(), times) {
-        ([], _) => format!("{now}, and none was shut in this window."),
-        ([one], 1) => format!("{now}; {one}’s was shut once in this window. {}", held_back(&all, window)),
+        ([], _) => format!("{now}, and none was open in this window."),
+        ([one], 1) => format!("{now}; {one}’s was open once in this window. {}", held_back(&all, window)),
         ([one], times) => {
             let times = count(times, "time");
-            format!("{now}; {one}’s was shut {times} in this window. {}", held_back(&all, window))
+            format!("{now}; {one}’s was open {times} in this window. {}", held_back(&all, window))
         }
         (names, times) => {
             let (names, times) = (list(names), count(times, "time"));
-            format!("{now}; those of {names} were shut {times} in this window. {}", held_back(&all, window))
+            format!("{now}; those of {names} were open {times} in this window. {}", held_back(&all, window))
         }
     }
 }
@@ -100,11 +112,11 @@ mod tests {
     const HOUR: Window = Window { from: datetime!(2026-11-29 14:00 UTC), to: NOW };
 
     /// Called in the last minute.
-    fn door() -> Door {
-        door_called_at(datetime!(2026-11-29 14:59 UTC))
+    fn called() -> Charted {
+        called_at(datetime!(2026-11-29 14:59 UTC))
     }
 
-    fn door_called_at(at: OffsetDateTime) -> Door {
+    fn called_at(at: OffsetDateTime) -> Charted {
         let mut traffic = OverTime::new(HOUR, 60);
         traffic.add(at, Stage::Breaker, 312);
         let upstream = Upstream {
@@ -123,21 +135,19 @@ mod tests {
             urls: Vec::new(),
             targets: Vec::new(),
         };
-        Door { upstream, traffic, bands: Vec::new() }
+        Charted { upstream, traffic, bands: Vec::new() }
+    }
+
+    fn outage(from: OffsetDateTime, to: Option<OffsetDateTime>) -> Outage {
+        let reason = "5 failures in 10 s, the last: timeout".into();
+        Outage { upstream_id: 1, upstream: "billing".into(), from, to, reason }
     }
 
     fn held(to: Option<OffsetDateTime>, partners: &[(&str, u64)]) -> Held {
         let from = datetime!(2026-11-29 14:41:07 UTC);
         let partners: Vec<_> = partners.iter().map(|(slug, n)| ((*slug).to_owned(), *n)).collect();
         Held {
-            outage: Outage {
-                upstream_id: 1,
-                upstream: "billing".into(),
-                from,
-                to,
-                reason: "5 failures in 10 s, the last: timeout".into(),
-            },
-            times: 1,
+            outages: vec![outage(from, to)],
             counted: Window { from, to: NOW },
             requests: partners.iter().map(|(_, n)| n).sum(),
             partners,
@@ -145,24 +155,36 @@ mod tests {
     }
 
     #[test]
-    fn a_shut_door_says_since_when_and_why_and_who_stands_before_it() {
+    fn an_open_breaker_says_since_when_and_why_and_whom_it_holds_back() {
         assert_eq!(
-            headline(&[door()], &[held(None, &[("acme", 310), ("globex", 2)])], HOUR, Dated::Not, NOW),
-            "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
+            headline(&[called()], &[held(None, &[("acme", 310), ("globex", 2)])], HOUR, Dated::Not, NOW),
+            "billing’s breaker has been open since 14:41:07: 5 failures in 10 s, the last: timeout. \
              312 requests of 2 partners were held back."
         );
     }
 
     #[test]
-    fn open_doors_say_whether_any_was_shut() {
+    fn an_open_breaker_that_was_open_in_the_same_minute_before_is_told_by_itself() {
+        let mut held = held(None, &[("acme", 312)]);
+        held.outages
+            .push(outage(datetime!(2026-11-29 14:40:12 UTC), Some(datetime!(2026-11-29 14:40:58 UTC))));
+        assert_eq!(
+            headline(&[called()], &[held], HOUR, Dated::Not, NOW),
+            "billing’s breaker has been open since 14:41:07: 5 failures in 10 s, the last: timeout. \
+             Open 2 times since 14:40:12: 312 requests of 1 partner were held back."
+        );
+    }
+
+    #[test]
+    fn closed_breakers_say_whether_any_was_open() {
         assert_eq!(headline(&[], &[], HOUR, Dated::Not, NOW), "There is no upstream yet.");
         assert_eq!(
-            headline(&[door()], &[], HOUR, Dated::Not, NOW),
-            "The door is open, and none was shut in this window."
+            headline(&[called()], &[], HOUR, Dated::Not, NOW),
+            "The breaker is closed, and none was open in this window."
         );
         assert_eq!(
-            headline(&[door(), door()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),
-            "All doors are open; billing’s was shut once in this window. 3 requests were held back."
+            headline(&[called(), called()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),
+            "All breakers are closed; billing’s was open once in this window. 3 requests were held back."
         );
     }
 
@@ -170,25 +192,24 @@ mod tests {
     fn what_an_outage_held_back_outside_the_window_is_said_to_count() {
         let quarter = Window { from: datetime!(2026-11-29 14:45 UTC), to: NOW };
         assert_eq!(
-            headline(&[door()], &[held(None, &[("acme", 312)])], quarter, Dated::Not, NOW),
-            "billing’s door has been shut since 14:41:07: 5 failures in 10 s, the last: timeout. \
+            headline(&[called()], &[held(None, &[("acme", 312)])], quarter, Dated::Not, NOW),
+            "billing’s breaker has been open since 14:41:07: 5 failures in 10 s, the last: timeout. \
              312 requests of 1 partner were held back, those outside this window included."
         );
     }
 
     #[test]
-    fn a_shut_door_that_nobody_calls_at_any_more_says_since_when() {
-        let said = |called_at, window| {
-            headline(&[door_called_at(called_at)], &[held(None, &[("acme", 312)])], window, Dated::Not, NOW)
-        };
+    fn an_open_breaker_of_what_nobody_calls_any_more_says_since_when() {
+        let said =
+            |at, window| headline(&[called_at(at)], &[held(None, &[("acme", 312)])], window, Dated::Not, NOW);
         let held_back = "312 requests of 1 partner were held back.";
-        let called_at = datetime!(2026-11-29 14:45 UTC);
-        let silent = said(called_at, HOUR);
+        let at = datetime!(2026-11-29 14:45 UTC);
+        let silent = said(at, HOUR);
         assert!(silent.ends_with(&format!("{held_back} Nobody has called it since 14:46.")), "{silent}");
         assert!(said(datetime!(2026-11-29 14:55 UTC), HOUR).ends_with(held_back));
         let never = said(datetime!(2026-11-29 13:00 UTC), HOUR);
         assert!(never.ends_with(&format!("{held_back} Nobody has called it in this window.")), "{never}");
         let past = Window { to: datetime!(2026-11-29 14:50 UTC), ..HOUR };
-        assert!(!said(called_at, past).contains("Nobody"), "of what came after it nothing is known");
+        assert!(!said(at, past).contains("Nobody"), "of what came after it nothing is known");
     }
 }

@@ -1,15 +1,15 @@
-//! `/ops/upstreams`: which doors are shut, when they were, and who stood before them.
+//! `/ops/upstreams`: which breakers are open, when they were, and whom they held back.
 
 pub mod api;
-mod door;
 mod headline;
+mod one;
 mod outages;
 
 use leptos::prelude::*;
 
-use self::api::{CloseBreaker, Doors, OpenBreaker};
-use self::door::DoorSection;
+use self::api::{Charted, CloseBreaker, Listing, OpenBreaker};
 use self::headline::headline;
+use self::one::OneUpstream;
 use self::outages::Outages;
 use crate::error::Error;
 use crate::screens::screen::Screen;
@@ -26,25 +26,28 @@ pub fn Upstreams() -> impl IntoView {
     let problem = [open.value().get_untracked(), close.value().get_untracked()];
     let problem = problem.into_iter().flatten().find_map(|result: Result<(), Error>| result.err());
     let fetch = async {
-        let doors = api::ops_upstreams(span).await?;
-        Ok((Some(doors.window), doors))
+        let listing = api::ops_upstreams(span).await?;
+        Ok((Some(listing.window), listing))
     };
-    Screen::new("Upstreams", "/ops/upstreams").asks("Which doors are shut?").show(fetch, move |doors, _| {
-        let Doors { window, now, mut upstreams, mut held } = doors;
+    Screen::new("Upstreams", "/ops/upstreams").asks("Which breakers are open?").show(fetch, move |listing, _| {
+        let Listing { window, now, mut upstreams, mut held } = listing;
+        let is_empty = upstreams.is_empty();
         let dated = address.span().dated(window);
         // A link may be about one of them.
         let one = address.get("upstream").map(str::to_owned);
         if let Some(name) = &one {
-            upstreams.retain(|door| door.upstream.name == *name);
-            held.retain(|held| held.outage.upstream == *name);
+            upstreams.retain(|charted| charted.upstream.name == *name);
+            held.retain(|held| held.newest().upstream == *name);
         }
-        let all = one.map(|_| address.with("upstream", None).href());
         let requests = address.elsewhere("/ops/requests");
-        let sentence = headline(&upstreams, &held, window, dated, now);
-        let is_empty = upstreams.is_empty();
+        let sentence = match &one {
+            Some(name) if upstreams.is_empty() => format!("There is no upstream {name:?}."),
+            _ => headline(&upstreams, &held, window, dated, now),
+        };
+        let all = one.map(|_| address.with("upstream", None).href());
         let sections: Vec<_> = upstreams
             .into_iter()
-            .map(|door| view! { <DoorSection door=door now=now requests=requests.clone()/> })
+            .map(|of: Charted| view! { <OneUpstream of=of now=now requests=requests.clone()/> })
             .collect();
         view! {
             <Said text=sentence/>

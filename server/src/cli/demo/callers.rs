@@ -48,7 +48,7 @@ async fn analyst(gateway: Gateway, client: Client, key: String) {
     }
 }
 
-/// Begins with enough of it to shut the archive's door, and tries again each minute.
+/// Begins with enough of it to open the archive's breaker, and tries again each minute.
 async fn exporter(gateway: Gateway, client: Client, key: String) {
     let mut year = 0;
     loop {

@@ -39,17 +39,17 @@ pub async fn write(db: &PgPool, window: Window, keys: &Keys) -> anyhow::Result<u
     let ids = Ids::read(db, keys).await?;
     let end = window.to.unix_timestamp().div_euclid(60);
     let mut past = Past::open(db).await?;
-    let (mut written, mut shut) = (0, Vec::new());
+    let (mut written, mut outage) = (0, Vec::new());
     for minute in past.empty_minutes(window).await? {
         let hours_ago = (end - minute) as f64 / 60.0;
         let records = ids.minute(minute, hours_ago);
         written += records.len() as u64;
         past.write(minute, records).await?;
-        shut.extend(OUTAGE.contains(&hours_ago).then_some(minute));
+        outage.extend(OUTAGE.contains(&hours_ago).then_some(minute));
     }
     past.close().await?;
     keys.are_as_old_as(db, window).await?;
-    if let (Some(first), Some(last)) = (shut.first(), shut.last()) {
+    if let (Some(first), Some(last)) = (outage.first(), outage.last()) {
         shut_door(db, *first, last + 1).await?;
     }
     Ok(written)

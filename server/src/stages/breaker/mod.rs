@@ -1,6 +1,6 @@
 //! Breaker: can the upstream take it?
 //!
-//! Needs `Miss`. Gives `Pass`. Refuses while the door is shut, while another request is the probe, and when the upstream has as
+//! Needs `Miss`. Gives `Pass`. Refuses while it is open, while another request is the probe, and when the upstream has as
 //! many requests of this node as it may have. Touches this node's view of the breaker; the shared row in `breaker` only
 //! for transitions, failures and the claim of the probe.
 

@@ -42,7 +42,7 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Closed,
-    /// Shut, for so many seconds.
+    /// Open, for so many seconds.
     Open {
         retry_after: u64,
     },

@@ -3,8 +3,11 @@
 use app::access::access;
 use app::domain::moment::Dated;
 use app::domain::outcome::Outcome;
+use app::domain::span::Span;
 use app::domain::stage::Stage;
+use app::domain::window::Window;
 use app::people::InviteAs;
+use time::format_description::well_known::Rfc3339;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 use toll::ledger::record::Record;
@@ -90,17 +93,58 @@ async fn the_window_is_held_against_the_one_before() {
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
     let (now, spent) = (OffsetDateTime::now_utc(), of(&catalog, 0, Stage::Quota, Outcome::QuotaSpent));
     let minutes = vec![
+        (now - Duration::minutes(130), many(1, &spent)),
         (now - Duration::minutes(90), many(10, &spent)),
         (now - Duration::minutes(10), many(62, &spent)),
     ];
     write(&portal.db, minutes).await;
-    let text = text(&portal.page("/ops?last=1h", &ada).await);
-    assert!(text.contains("Quota 62 10 +52 ×6.2"), "{text}");
-    assert!(text.contains("Served by cache 0 0 ±0"), "{text}");
+    let page = text(&portal.page("/ops?last=1h", &ada).await);
+    assert!(page.contains("Against the window beforeits last minute still fills"), "{page}");
+    assert!(page.contains("Quota 62 10 +52 ×6.2"), "{page}");
+    assert!(page.contains("Served by cache 0 0 ±0"), "{page}");
+    let at = |ago| (now - Duration::minutes(ago)).format(&Rfc3339).unwrap();
+    let page = text(&portal.page(&format!("/ops?from={}&to={}", at(60), at(0)), &ada).await);
+    assert!(page.contains("Against the window before Line"), "it stands still: {page}");
 }
 
 #[tokio::test]
-async fn an_upstream_whose_breaker_is_open_has_its_door_shut_and_says_since_when() {
+async fn a_window_is_not_held_against_one_in_which_the_books_began() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let (now, served) = (OffsetDateTime::now_utc(), of(&catalog, 0, Stage::Proxy, Outcome::Forwarded));
+    // As many a minute, for 90 of them.
+    let minutes = (1..=90).map(|ago| (now - Duration::minutes(ago), many(3, &served)));
+    write(&portal.db, minutes.collect()).await;
+    let page = text(&portal.page("/ops?last=1h", &ada).await);
+    assert!(page.contains("The books do not reach back over all of it yet."), "{page}");
+    assert!(!page.contains("times the hour before"), "nothing rose: {page}");
+    let page = text(&portal.page("/ops?last=15m", &ada).await);
+    assert!(page.contains("Arrived 42 45 −3 −6.7 %"), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_in_flight_has_arrived_beside_the_window_before_as_in_the_books() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let (now, served) = (OffsetDateTime::now_utc(), of(&catalog, 0, Stage::Proxy, Outcome::Forwarded));
+    let minutes = [130, 90, 10].map(|ago| (now - Duration::minutes(ago), many(10, &served)));
+    write(&portal.db, minutes.into()).await;
+    sqlx::query(
+        "update door_minute set arrived = arrived + 3, open = 3 where at = (select max(at) from door_minute)",
+    )
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    let page = text(&portal.page("/ops?last=1h", &ada).await);
+    assert!(page.contains("Arrived 13 100 %"), "{page}");
+    assert!(page.contains("Arrived 13 10 +3 +30 %"), "{page}");
+    assert!(page.contains("In flight 3 0 +3 new"), "{page}");
+}
+
+#[tokio::test]
+async fn an_upstream_whose_breaker_is_open_says_since_when() {
     let portal = portal("http://toll.example").await;
     let catalog = catalog(&portal.db).await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
@@ -123,11 +167,68 @@ async fn an_upstream_whose_breaker_is_open_has_its_door_shut_and_says_since_when
     let text = text(&portal.page("/ops", &ada).await);
     let opened = datetime!(2026-01-01 14:02:11 UTC);
     let since = Dated::of(opened, OffsetDateTime::now_utc()).second(opened);
-    assert!(text.contains(&format!("billing shut since {since} 4 75.0 % 312")), "{text}");
+    assert!(text.contains(&format!("billing open since {since} 4 75.0 % 312")), "{text}");
 }
 
 #[tokio::test]
-async fn a_door_that_was_tried_meanwhile_has_been_shut_since_its_outage_began() {
+async fn each_outage_is_told_by_itself_and_those_that_share_a_minute_are_counted_together() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let minute = OffsetDateTime::now_utc() - Duration::minutes(10);
+    let minute = minute.replace_second(0).unwrap().replace_nanosecond(0).unwrap();
+    // As on a page whose window may have begun yesterday.
+    let dated = Span::default().dated(Window::last(Duration::HOUR, OffsetDateTime::now_utc()));
+    let mut opened = Vec::new();
+    // Seven times in a minute, and so on into the next.
+    for n in 0..7 {
+        let at = minute + Duration::seconds(8 * n);
+        opened.push(dated.second(at));
+        for (state, reason, at) in
+            [("open", "5 failures in 10 s", at), ("closed", "", at + Duration::seconds(3))]
+        {
+            sqlx::query(
+                "insert into breaker_event (upstream_id, state, generation, reason, at) values ($1, $2, 2, $3, $4)",
+            )
+            .bind(catalog.upstream)
+            .bind(state)
+            .bind(reason)
+            .bind(at)
+            .execute(&portal.db)
+            .await
+            .unwrap();
+        }
+    }
+    let held = of(&catalog, 0, Stage::Breaker, Outcome::BreakerOpen);
+    write(&portal.db, vec![(minute, many(34, &held))]).await;
+    let page = text(&portal.page("/ops/upstreams?last=1h", &ada).await);
+    let (why, above) = ("3 s 5 failures in 10 s", "counted above: it shares a minute with that");
+    assert!(
+        page.contains(
+            "; billing’s was open 7 times in this window. 34 requests of 1 partner were held back."
+        ),
+        "{page}"
+    );
+    assert!(
+        page.contains(&format!(
+            "billing {} {why} 34 acme 34, in all 7 billing {} {why} – {above}",
+            opened[6], opened[5]
+        )),
+        "{page}"
+    );
+    assert!(
+        page.contains(&format!(
+            "billing {} {why} – {above} billing 2 earlier since {} – {above}",
+            opened[2], opened[0]
+        )),
+        "{page}"
+    );
+    let sheet = portal.page("/csv/ops/upstreams?last=1h", &ada).await.body;
+    assert!(sheet.contains(",7,5 failures in 10 s,acme,34"), "{sheet}");
+}
+
+#[tokio::test]
+async fn a_breaker_that_was_tried_meanwhile_has_been_open_since_its_outage_began() {
     let portal = portal("http://toll.example").await;
     let catalog = catalog(&portal.db).await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
@@ -153,9 +254,9 @@ async fn a_door_that_was_tried_meanwhile_has_been_shut_since_its_outage_began() 
     let began = datetime!(2026-01-01 14:02:11 UTC);
     let since = Dated::of(began, OffsetDateTime::now_utc()).second(began);
     let overview = text(&portal.page("/ops", &ada).await);
-    assert!(overview.contains(&format!("billing shut since {since} ")), "{overview}");
+    assert!(overview.contains(&format!("billing open since {since} ")), "{overview}");
     let upstreams = text(&portal.page("/ops/upstreams", &ada).await);
-    assert!(upstreams.contains(&format!("billing’s door has been shut since {since}: ")), "{upstreams}");
+    assert!(upstreams.contains(&format!("billing’s breaker has been open since {since}: ")), "{upstreams}");
 }
 
 #[tokio::test]
@@ -174,6 +275,22 @@ async fn a_window_that_makes_no_sense_is_told_above_the_last_hour() {
             let said = text(&portal.page(&format!("{page}{query}"), &ada).await);
             assert_eq!(said.contains("What is shown is the last hour:"), wrong, "{page}{query} {said}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_one_thing_that_there_is_not_says_so() {
+    let portal = portal("http://toll.example").await;
+    catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    for (page, said) in [
+        ("/ops/latency?route=nope", "There is no route \"nope\"."),
+        ("/ops/latency?route=billing", "No request on billing reached an upstream in this window."),
+        ("/ops/upstreams?upstream=nope", "There is no upstream \"nope\"."),
+        ("/ops/upstreams?upstream=billing", "The breaker is closed, and none was open in this window."),
+    ] {
+        let told = text(&portal.page(page, &ada).await);
+        assert!(told.contains(said), "{page}: {told}");
     }
 }
 

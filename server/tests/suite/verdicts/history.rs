@@ -82,7 +82,7 @@ async fn a_breaker_that_opens_again_and_again_tells_how_often_and_what_all_of_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_had_arrived_in_the_minute_before_the_door_was_shut_and_was_held_back_counts_too() {
+async fn what_had_arrived_in_the_minute_before_the_breaker_opened_and_was_held_back_counts_too() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
     let held = scene.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
     scene.write_past(3, vec![held; 40]).await;
@@ -93,7 +93,7 @@ async fn what_had_arrived_in_the_minute_before_the_door_was_shut_and_was_held_ba
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_door_that_is_still_shut_says_that_nobody_calls_any_more() {
+async fn a_breaker_that_is_still_open_says_that_nobody_calls_any_more() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
     scene.was_shut_and_held_back(40).await;
     let said = scene.said(40).await.remove(0);
@@ -108,7 +108,7 @@ async fn a_door_that_is_still_shut_says_that_nobody_calls_any_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn callers_whom_the_cache_serves_are_none_that_a_shut_door_keeps_away() {
+async fn callers_whom_the_cache_serves_are_none_that_an_open_breaker_keeps_away() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
     scene.was_shut_and_held_back(40).await;
     let hit = scene.record("acme", "billing", Stage::Cache, Outcome::CacheHit).await;

@@ -153,8 +153,8 @@ fn a_breaker_that_is_open_once_more_tells_what_all_its_times_held_back() {
     assert_eq!(
         texts(&Evidence { who: Who::Partner(1), ..of(flapping) }),
         [
-            "`billing` has been unavailable since 14:02:11, again and again: 516 of your requests were held back to let it \
-             recover. It is not your doing."
+            "`billing` has been unavailable 5 times since 14:02:11, now since 14:30:00: 516 of your requests were held back to \
+             let it recover. It is not your doing."
         ]
     );
 }
@@ -176,6 +176,16 @@ fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_
 }
 
 #[test]
+fn a_partner_is_told_how_often_an_upstream_was_unavailable() {
+    let until = Some(datetime!(2026-01-01 14:30:00 UTC));
+    let said = texts(&Evidence { who: Who::Partner(1), ..of(Outage { until, times: 2, ..outage(12, 1) }) });
+    assert!(
+        said[0].starts_with("`billing` was unavailable 2 times between 14:02:11 and 14:30:00: 12 of"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn a_breaker_that_has_opened_and_held_nobody_back_yet_is_told_if_there_were_callers() {
     let mut evidence = of(outage(0, 0));
     assert!(texts(&evidence).is_empty());
@@ -188,7 +198,7 @@ fn a_breaker_that_has_opened_and_held_nobody_back_yet_is_told_if_there_were_call
     );
 }
 
-/// The door has been shut since 14:02:11, and there were no calls after these.
+/// The breaker has been open since 14:02:11, and there were no calls after these.
 fn without_calls_since(called: OffsetDateTime, came: OffsetDateTime, outage: Outage) -> Evidence {
     let mut evidence = of(outage);
     let now = &mut evidence.routes[0].tally.now;
@@ -200,7 +210,7 @@ const LONG_AGO: OffsetDateTime = datetime!(2026-01-01 14:06 UTC);
 const JUST_NOW: OffsetDateTime = datetime!(2026-01-01 14:50 UTC);
 
 #[test]
-fn a_shut_door_that_nobody_calls_at_any_more_is_told_apart_from_one_that_holds_callers_back() {
+fn an_open_breaker_of_what_nobody_calls_any_more_is_told_apart_from_one_that_holds_callers_back() {
     let verdict = verdicts(&without_calls_since(LONG_AGO, LONG_AGO, outage(312, 4))).remove(0);
     assert_eq!(
         verdict.text(),
@@ -222,7 +232,7 @@ fn five_minutes_without_a_call_are_needed_to_say_that_nobody_calls() {
 }
 
 #[test]
-fn calls_that_do_not_come_as_far_as_the_door_are_calls() {
+fn calls_that_do_not_come_as_far_as_the_breaker_are_calls() {
     assert_eq!(
         texts(&without_calls_since(JUST_NOW, LONG_AGO, outage(312, 4))),
         [
@@ -233,7 +243,7 @@ fn calls_that_do_not_come_as_far_as_the_door_are_calls() {
 }
 
 #[test]
-fn a_door_that_shut_once_more_without_callers_tells_how_often() {
+fn a_breaker_that_opened_once_more_without_callers_tells_how_often() {
     let flapping = Outage { since: datetime!(2026-01-01 14:30:00 UTC), times: 5, ..outage(516, 2) };
     let called = datetime!(2026-01-01 14:31 UTC);
     assert_eq!(
@@ -246,7 +256,7 @@ fn a_door_that_shut_once_more_without_callers_tells_how_often() {
 }
 
 #[test]
-fn a_door_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
+fn a_breaker_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
     let mut evidence = without_calls_since(LONG_AGO, LONG_AGO, outage(0, 0));
     evidence.routes[0].tally.now = Tally { last_arrived: Some(LONG_AGO), ..served(5) };
     assert_eq!(
@@ -259,7 +269,7 @@ fn a_door_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
 }
 
 #[test]
-fn a_partner_that_calls_no_more_reads_that_the_door_is_still_shut() {
+fn a_partner_that_calls_no_more_reads_that_it_is_still_unavailable() {
     let evidence = without_calls_since(LONG_AGO, LONG_AGO, outage(12, 4));
     let verdict = verdicts(&Evidence { who: Who::Partner(1), ..evidence }).remove(0);
     assert_eq!(
@@ -271,7 +281,7 @@ fn a_partner_that_calls_no_more_reads_that_the_door_is_still_shut() {
 }
 
 #[test]
-fn a_partner_before_a_shut_door_reads_what_of_its_own_failed_as_well() {
+fn a_partner_before_an_open_breaker_reads_what_of_its_own_failed_as_well() {
     let mut evidence = Evidence { who: Who::Partner(1), ..of(outage(3, 1)) };
     let at = datetime!(2026-01-01 14:01 UTC);
     let mut failing = |failed| {
@@ -281,7 +291,7 @@ fn a_partner_before_a_shut_door_reads_what_of_its_own_failed_as_well() {
     };
     assert_eq!(
         failing(15),
-        "`billing` has been unavailable since 14:02:11: 3 of your requests were held back to let it recover, and it answered \
+        "`billing` has been unavailable since 14:02:11: 3 of your requests were held back to let it recover. It answered \
          75 % of what you sent with 5xx since 14:01. It is not your doing."
     );
     let bad_luck = failing(9);

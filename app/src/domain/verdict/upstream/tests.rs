@@ -107,7 +107,7 @@ fn failures_without_an_answer_are_told_apart() {
 }
 
 #[test]
-fn while_the_door_is_shut_the_breaker_says_it_all() {
+fn while_the_breaker_is_open_it_says_it_all() {
     let mut evidence = of(&since_twenty_past());
     evidence.upstreams[0].outage = Some(Outage {
         since: hour().until,

@@ -1,4 +1,4 @@
-//! Traffic over time: a column a step, stacked by stage, and bands where a door was shut.
+//! Traffic over time: a column a step, stacked by stage, and bands where a breaker was open.
 
 use charming::component::Axis;
 use charming::datatype::{CompositeValue, DataPoint};
@@ -70,7 +70,7 @@ pub fn drawing(traffic: &OverTime, bands: &[Band], size: Size, room: Room, palet
         columns.map(|stage| Series::Bar(Box::new(column(traffic, stage, palette)))).collect();
     for (line, name) in names(bands).into_iter().enumerate() {
         let bands: Vec<&Band> = bands.iter().filter(|band| band.name == name).collect();
-        series.push(Series::Line(Box::new(shut(traffic, &bands, line, palette))));
+        series.push(Series::Line(Box::new(open(traffic, &bands, line, palette))));
     }
     let soft = Color::from(palette.colour("soft"));
     let hours = AxisLabel::new().color(soft.clone()).font_size(12.0).formatter(hours(traffic));
@@ -127,7 +127,7 @@ pub fn name(traffic: &OverTime, stage: Stage) -> String {
 
 /// The bands of one upstream, its name at the first of them, in a line of its own. They belong to a series in ECharts: one
 /// that is not drawn.
-fn shut(traffic: &OverTime, bands: &[&Band], line: usize, palette: &Palette) -> Line {
+fn open(traffic: &OverTime, bands: &[&Band], line: usize, palette: &Palette) -> Line {
     let edge = |name: &str, at: i64| MarkAreaData::new().name(name).x_axis(iso(at));
     let areas: Vec<_> = bands
         .iter()
@@ -158,7 +158,7 @@ fn shut(traffic: &OverTime, bands: &[&Band], line: usize, palette: &Palette) -> 
         DataPoint::from(vec![CompositeValue::from(at), 0.0.into()])
     });
     Line::new()
-        .id(format!("shut-{line}"))
+        .id(format!("open-{line}"))
         .silent(true)
         .symbol(Symbol::None)
         .line_style(LineStyle::new().width(0.0))

@@ -1,9 +1,9 @@
-//! One upstream: its door, its urls, its traffic with bands, and the handle.
+//! One upstream: its breaker, its urls, its traffic with bands, and the handle.
 
 use leptos::prelude::*;
 use time::OffsetDateTime;
 
-use super::api::{Door, HOLDS};
+use super::api::{Charted, HOLDS};
 use crate::breakers::{Target, Upstream};
 use crate::domain::moment::Dated;
 use crate::domain::numbers::{count, duration, grouped, list, span_words};
@@ -12,11 +12,11 @@ use crate::widgets::address::Address;
 use crate::widgets::traffic_chart::TrafficChart;
 
 #[component]
-pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl IntoView {
-    let Door { upstream, traffic, mut bands } = door;
-    // Whose door it is, the section says.
+pub fn OneUpstream(of: Charted, now: OffsetDateTime, requests: Address) -> impl IntoView {
+    let Charted { upstream, traffic, mut bands } = of;
+    // Whose breaker it is, the section says.
     bands.iter_mut().for_each(|band| band.name.clear());
-    let heading = format!("upstream-{}", upstream.id);
+    let heading = format!("upstream-{}-title", upstream.id);
     let labelled_by = heading.clone();
     let chart_id = format!("traffic-{}", upstream.name);
     let of = format!("Upstream {}", upstream.name);
@@ -29,10 +29,10 @@ pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl I
     };
     let handle = handle(&upstream);
     view! {
-        <section class=format!("upstream {state}") aria-labelledby=labelled_by id=format!("door-{}", upstream.id)>
+        <section class=format!("upstream {state}") aria-labelledby=labelled_by id=format!("upstream-{}", upstream.id)>
             <div class="upstream-head">
                 <h2 id=heading>{upstream.name.clone()}</h2>
-                <p class="door-state"><span class="door-mark" aria-hidden="true"></span>{words}</p>
+                <p class="breaker-state"><span class="breaker-mark" aria-hidden="true"></span>{words}</p>
                 {handle}
             </div>
             <dl class="facts">{facts}</dl>
@@ -45,15 +45,17 @@ pub fn DoorSection(door: Door, now: OffsetDateTime, requests: Address) -> impl I
 fn state(upstream: &Upstream, now: OffsetDateTime) -> (&'static str, String) {
     match (upstream.state.as_str(), upstream.due_at) {
         ("open", Some(due)) if due > now => {
-            ("shut", format!("Shut; tried again at {}", Dated::of(due, now).second(due)))
+            ("open", format!("Breaker open; tried again at {}", Dated::of(due, now).second(due)))
         }
-        ("open", _) => ("shut", "Shut; the next request finds out whether it is back".into()),
-        ("half_open", _) => ("shut", "Shut; one request is finding out whether it is back".into()),
+        ("open", _) => ("open", "Breaker open; the next request finds out whether it is back".into()),
+        ("half_open", _) => {
+            ("open", "Breaker half-open; one request is finding out whether it is back".into())
+        }
         _ if upstream.failures > 0 => {
             let allowed = count(upstream.breaker_failures as u64, "failure");
-            ("open", format!("Open, after {} of {allowed}", grouped(upstream.failures as u64)))
+            ("closed", format!("Breaker closed, after {} of {allowed}", grouped(upstream.failures as u64)))
         }
-        _ => ("open", "Open".into()),
+        _ => ("closed", "Breaker closed".into()),
     }
 }
 
@@ -65,7 +67,7 @@ fn facts(upstream: &Upstream, now: OffsetDateTime) -> impl IntoView + use<> {
         _ => duration(ms as u64 * 1000),
     };
     let rule = format!(
-        "shuts for {} after {} in {}; at most {} of a node inside",
+        "opens for {} after {} in {}; at most {} of a node inside",
         milliseconds(upstream.breaker_open_ms),
         count(upstream.breaker_failures as u64, "failure"),
         milliseconds(upstream.breaker_window_ms),
@@ -114,7 +116,7 @@ fn handle(upstream: &Upstream) -> impl IntoView + use<> {
             <form method="post" action="/_fn/close_breaker" class="handle">
                 <input type="hidden" name="upstream" value=id/>
                 <input type="hidden" name="generation" value=generation/>
-                <button class="quiet">"Open the door now"</button>
+                <button class="quiet">"Close the breaker now"</button>
             </form>
         }
         .into_any();
@@ -123,13 +125,13 @@ fn handle(upstream: &Upstream) -> impl IntoView + use<> {
     let label = format!("hold-{id}");
     view! {
         <details class="handle-more">
-            <summary>"Shut by hand"</summary>
+            <summary>"Open by hand"</summary>
             <form method="post" action="/_fn/open_breaker" class="handle">
                 <input type="hidden" name="upstream" value=id/>
                 <input type="hidden" name="generation" value=generation/>
                 <label for=label.clone()>"For"</label>
                 <select name="minutes" id=label>{holds.into_iter().collect_view()}</select>
-                <button class="quiet">"Shut the door"</button>
+                <button class="quiet">"Open the breaker"</button>
             </form>
         </details>
     }
