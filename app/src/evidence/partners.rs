@@ -16,7 +16,6 @@ const SUSPECTS: i64 = 4;
 const LISTED: i64 = 8;
 
 /// Who stands out among all partners.
-#[derive(Default)]
 pub struct Partners {
     /// Of whom most was turned away, most first.
     pub most_refused: Vec<PartnerEnds>,

@@ -28,7 +28,7 @@ pub fn after<T: 'static>(
                 Suspend::new(async move {
                     match work.await {
                         Ok(data) => view(data),
-                        Err(error) => view! { <Failed error=error/> }.into_any(),
+                        Err(error) => view! { <Failed error=error viewer=None/> }.into_any(),
                     }
                 })
             }
@@ -80,12 +80,15 @@ impl Screen {
         let address = Address::current();
         let work = async move {
             let viewer = who().await?.ok_or(Error::SignedOut)?;
-            let fetched = fetch.await?;
             let kept_since = kept_since(&Site::current()?.db, reads).await?;
-            Ok((viewer, kept_since, fetched))
+            Ok((viewer, kept_since, fetch.await))
         };
         let title_text = title.clone();
-        let shown = after(work, move |(viewer, kept_since, (window, data))| {
+        let shown = after(work, move |(viewer, kept_since, fetched)| {
+            let (window, data) = match fetched {
+                Ok(fetched) => fetched,
+                Err(error) => return view! { <Failed error=error viewer=Some(viewer)/> }.into_any(),
+            };
             let inside = view(data, &viewer);
             view! { <Frame title=title here=here viewer=viewer address=address window=window kept_since=kept_since asks=asks is_still=is_still>{inside}</Frame> }.into_any()
         });

@@ -9,10 +9,16 @@ use leptos_router::hooks::use_location;
 use leptos_router::location::Url;
 
 use crate::error::{AGAIN_SECONDS, Error};
+use crate::screens::screen::after;
+use crate::session::Viewer;
+use crate::session::viewer::who;
+use crate::widgets::address::Address;
+use crate::widgets::header::Header;
 
-/// Strangers are led to the sign-in and back here afterwards; everyone else reads what is wrong and what to do.
+/// Strangers are led to the sign-in and back here afterwards; everyone else reads what is wrong and what to do. Who is known has
+/// the way to all other pages.
 #[component]
-pub fn Failed(error: Error) -> impl IntoView {
+pub fn Failed(error: Error, viewer: Option<Viewer>) -> impl IntoView {
     if error == Error::SignedOut {
         return SignedOut().into_any();
     }
@@ -32,10 +38,18 @@ pub fn Failed(error: Error) -> impl IntoView {
         Error::Away => view! { <AskAgain/> }.into_any(),
         _ => view! { <p><a href="/">"To the start"</a></p> }.into_any(),
     };
+    let brand = viewer.is_none().then(|| view! { <p class="brand">"Toll"</p> });
+    let header = viewer.map(|viewer| {
+        view! {
+            <a class="skip" href="#content">"To the content"</a>
+            <Header viewer=viewer here="" address=Address::current()/>
+        }
+    });
     view! {
         <Title text=title/>
+        {header}
         <main id="content" class="wrap notice">
-            <p class="brand">"Toll"</p>
+            {brand}
             <p class="notice-code">{error.status()}</p>
             <h1>{error.to_string()}</h1>
             <p>{advice}</p>
@@ -74,7 +88,7 @@ pub fn Away() -> impl IntoView {
     provide_meta_context();
     view! {
         <Title formatter=|title: String| format!("{title} · Toll")/>
-        <Failed error=Error::Away/>
+        <Failed error=Error::Away viewer=None/>
     }
 }
 
@@ -103,5 +117,6 @@ fn SignedOut() -> impl IntoView {
 /// The page for an address that names nothing.
 #[component]
 pub fn NotFound() -> impl IntoView {
-    view! { <Failed error=Error::NotFound/> }
+    let viewer = async { Ok(who().await.ok().flatten()) };
+    after(viewer, |viewer| view! { <Failed error=Error::NotFound viewer=viewer/> }.into_any())
 }

@@ -309,6 +309,24 @@ async fn strangers_see_the_door_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn who_comes_to_a_page_that_is_not_theirs_or_not_there_has_the_way_to_their_own() {
+    let two = two().await;
+    let bob = two.portal.session("bob@acme.example", acme(&two.portal.db).await).await;
+    let (not_theirs, not_there) = (StatusCode::FORBIDDEN, StatusCode::NOT_FOUND);
+    for (cookie, address, status, has_the_way) in [
+        (bob.as_str(), "/ops", not_theirs, true),
+        (bob.as_str(), "/nowhere", not_there, true),
+        (bob.as_str(), "/r/00000000-0000-7000-8000-000000000000", not_there, true),
+        ("", "/nowhere", not_there, false),
+    ] {
+        let page = two.portal.page(address, cookie).await;
+        assert_eq!(page.status, status, "{address}");
+        assert_eq!(page.body.contains("href=\"/portal/keys\""), has_the_way, "{address}: {}", page.body);
+        assert!(!page.body.contains("href=\"/ops"), "{address}: {}", page.body);
+    }
+}
+
+#[tokio::test]
 async fn a_partner_gets_and_changes_nothing_of_another_by_any_argument() {
     let two = two().await;
     let bob = two.portal.session("bob@acme.example", acme(&two.portal.db).await).await;
