@@ -1,4 +1,5 @@
 // /ops: the funnel of everything, from real requests.
+import { demo } from '../support/toll.mjs';
 import { expect, pictures, test, url } from '../support/page.mjs';
 
 /// The number in a line of the books.
@@ -91,6 +92,8 @@ test('a window of long ago is empty, stands still and says so', async ({ page })
 });
 
 test('it is handsome and accessible at every width, light and dark', async ({ page }) => {
+  test.setTimeout(120_000);
+  demo();
   await page.goto(url('/ops'));
   await expect(page.locator('.canvas.drawn')).toHaveCount(3);
   await pictures(page, 'ops');

@@ -56,7 +56,7 @@ fn row(partner: PartnerEnds, address: &Address) -> impl IntoView + use<> {
     });
     view! {
         <tr id=format!("partner-{slug}")>
-            <th scope="row"><a href=page>{name}</a></th>
+            <th scope="row"><a href=page>{name}</a><span class="why">{slug.clone()}</span></th>
             <td class="drawn"><MiniFunnel ends=ends/></td>
             <td class="r" data-label="Arrived">{grouped(ends.arrived())}</td>
             {cells.into_iter().collect_view()}

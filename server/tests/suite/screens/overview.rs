@@ -82,8 +82,8 @@ async fn partners_come_by_what_was_turned_away_and_a_cache_hit_is_not() {
     let (globex, acme) = (page.body.find("id=\"partner-globex\""), page.body.find("id=\"partner-acme\""));
     assert!(globex.is_some() && acme.is_some() && globex < acme, "{globex:?} {acme:?}");
     let text = text(&page);
-    assert!(text.contains("GLOBEX 7 0 5 0 0 2"), "{text}");
-    assert!(text.contains("ACME 93 3 0 0 0 0"), "{text}");
+    assert!(text.contains("GLOBEXglobex 7 0 5 0 0 2"), "{text}");
+    assert!(text.contains("ACMEacme 93 3 0 0 0 0"), "{text}");
 }
 
 #[tokio::test]
