@@ -1,29 +1,45 @@
 //! About: what a partner is told of itself, told to an operator, who asks who must act.
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Outage};
 use super::sentence::Sentence;
-use super::{Rule, Tone, Verdict, verdicts};
+use super::{Rule, Tone, Verdict, mine, verdicts};
 
 /// The verdicts of a partner's own evidence, in words for an operator; the first begins with who must act. None: nobody.
 pub fn about(evidence: Evidence, slug: &str) -> Vec<Verdict> {
-    let is_suspended = evidence.all.now.suspended > evidence.all.now.barred;
+    let known = Known {
+        is_suspended: evidence.all.now.suspended > evidence.all.now.barred,
+        is_over: mine::over_since(&evidence).is_some(),
+        is_by_hand: evidence.upstreams.iter().filter_map(|u| u.outage.as_ref()).any(Outage::is_by_hand),
+    };
     let mut found = verdicts(&Evidence { about: Some(slug.to_owned()), ..evidence });
     // Good tidings ask nothing of anybody.
     if let Some(first) = found.first_mut().filter(|first| first.tone != Tone::Good) {
         let sentence = std::mem::take(&mut first.sentence);
-        first.sentence = actor(first, slug, is_suspended).say(": ").then(sentence);
+        first.sentence = actor(first, slug, known).say(": ").then(sentence);
     }
     found
 }
 
-fn actor(verdict: &Verdict, slug: &str, is_suspended: bool) -> Sentence {
+/// What decides beside the rule.
+#[derive(Clone, Copy)]
+struct Known {
+    is_suspended: bool,
+    /// No quota has refused anything for a while.
+    is_over: bool,
+    /// An operator opened a breaker.
+    is_by_hand: bool,
+}
+
+fn actor(verdict: &Verdict, slug: &str, known: Known) -> Sentence {
     let partner = || Sentence::new().name(slug);
     match (verdict.rule, verdict.tone) {
+        (Rule::Mine, _) if known.is_over => Sentence::new().say("Nobody must act any more"),
         (Rule::Mine, Tone::Alarm) | (Rule::Keys, _) => partner().say(" must act"),
         // More than a plan gives: the one asks for less, or the other gives more.
         (Rule::Mine, _) => partner().say(" or you must act"),
-        (Rule::Door, _) if is_suspended => Sentence::new().say("You alone can act"),
+        (Rule::Door, _) if known.is_suspended => Sentence::new().say("You alone can act"),
         (Rule::Door, _) => partner().say(" or you must act"),
+        (Rule::Quiet, _) if known.is_by_hand => Sentence::new().say("You alone can act"),
         // What is over, or hurts nobody now, or is no more than an upstream can take.
         (Rule::Quiet | Rule::Upstream, Tone::Notice) => {
             Sentence::new().say("Whoever runs the upstream should know")
@@ -69,6 +85,30 @@ mod tests {
                 "`acme` must act: 412 of acme’s 530 refusals were retries sent too early: it is to wait as long as `Retry-After` says."
             ]
         );
+    }
+
+    #[test]
+    fn of_what_is_over_or_was_done_by_hand_the_partner_need_not_act() {
+        let spent = Tally { arrived: 90, spent: 30, reached: 60, ..Tally::default() };
+        let over = Tally { last_refused: Some(datetime!(2026-01-01 14:33 UTC)), ..spent };
+        assert!(told(of(over))[0].starts_with("Nobody must act any more: 30 of acme’s 90 requests"));
+        let held = Tally { arrived: 20, held: 20, ..Tally::default() };
+        let outage = Outage {
+            since: datetime!(2026-01-01 14:41:07 UTC),
+            until: None,
+            times: 1,
+            first: datetime!(2026-01-01 14:41:07 UTC),
+            reason: "opened by ada@example.com for 1 hour".into(),
+            was_probed: false,
+            held: 20,
+            partners: 1,
+        };
+        let evidence = Evidence {
+            routes: vec![route("billing", held, Tally::default())],
+            upstreams: vec![upstream("billing", Some(outage))],
+            ..of(held)
+        };
+        assert!(told(evidence)[0].starts_with("You alone can act: `billing` has been unavailable"));
     }
 
     #[test]

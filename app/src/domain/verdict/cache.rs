@@ -39,7 +39,8 @@ fn earnings(evidence: &Evidence, route: &RouteEvidence) -> Option<Found> {
     if !route.has_cache || asked < LEAST_ASKED {
         return None;
     }
-    let (tone, sentence) = if is_useless(route) {
+    // Switched off, it is asked no more.
+    let (tone, sentence) = if is_useless(route) && route.is_open {
         (Tone::Notice, nothing(route, asked, served))
     } else if served * 100 >= asked * EARNS {
         (Tone::Good, saved(route, asked, served))
@@ -136,6 +137,7 @@ mod tests {
         let route = RouteEvidence {
             name: name.into(),
             has_cache: true,
+            is_open: true,
             tally: Compared { now, ..Compared::default() },
             misses: misses.to_vec(),
             ..RouteEvidence::default()
@@ -151,6 +153,14 @@ mod tests {
                 "`orders` was served from cache 83 % of the time: 10,240 upstream calls and 41 minutes of upstream time saved."
             ]
         );
+    }
+
+    #[test]
+    fn a_route_that_is_switched_off_is_not_blamed_for_its_cache() {
+        let mut evidence = evidence("search", 0, 2_000, &[]);
+        assert_eq!(texts(&evidence).len(), 1);
+        evidence.routes[0].is_open = false;
+        assert!(texts(&evidence).is_empty());
     }
 
     #[test]

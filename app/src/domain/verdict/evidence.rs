@@ -118,6 +118,13 @@ pub struct Outage {
     pub partners: u64,
 }
 
+impl Outage {
+    /// As `breakers::by_hand` notes it.
+    pub fn is_by_hand(&self) -> bool {
+        self.reason.starts_with("opened by ")
+    }
+}
+
 /// What an upstream made of a minute's, hour's or day's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {

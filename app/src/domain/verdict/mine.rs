@@ -1,5 +1,7 @@
 //! Mine: a partner's own refusals, and what to do about them.
 
+use time::OffsetDateTime;
+
 use super::evidence::Evidence;
 use super::sentence::Sentence;
 use super::words::{count, grouped, wait};
@@ -17,16 +19,28 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let refusals = now.early + now.spent;
     let retries = !now.was_failed() && evidence.habit.is_none_or(|habit| habit.is_hasty());
     let matters = now.early >= LEAST_EARLY && now.early * 100 >= refusals * MATTERS;
+    let until = over_since(evidence);
     let (tone, sentence, outcome) = if matters && retries {
-        (Tone::Alarm, too_early(evidence, now.early, refusals), Some("quota_early_retry"))
+        let tone = if until.is_some() { Tone::Notice } else { Tone::Alarm };
+        (tone, too_early(evidence, now.early, refusals), Some("quota_early_retry"))
     } else if refusals >= LEAST_REFUSED {
-        (Tone::Notice, spent(evidence, refusals), None)
+        let advice = if until.is_none() { mend(evidence) } else { "" };
+        (Tone::Notice, spent(evidence, refusals).say(advice), None)
     } else {
         return Vec::new();
+    };
+    let sentence = match until {
+        Some(until) => sentence.say(format!(" None since {}.", evidence.minute(until))),
+        None => sentence,
     };
     let filters = [("stage", "quota")].into_iter().chain(outcome.map(|outcome| ("outcome", outcome)));
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
     vec![Found { weight: refusals, verdict: Verdict { rule: Rule::Mine, tone, sentence, href } }]
+}
+
+/// When the last was refused, if that is a while ago: nobody need do anything about it any more.
+pub(super) fn over_since(evidence: &Evidence) -> Option<OffsetDateTime> {
+    evidence.all.now.last_refused.filter(|last| evidence.is_past(*last))
 }
 
 /// "412 of your 530 refusals were retries sent too early: you waited 80 ms, we asked for 9 s."
@@ -58,26 +72,35 @@ fn too_early(evidence: &Evidence, early: u64, refusals: u64) -> Sentence {
     }
 }
 
-/// First attempts beyond the quota: waiting is no cure, a larger plan is.
+/// Waiting is no cure for first attempts, a larger plan is.
+fn mend(evidence: &Evidence) -> &'static str {
+    match evidence.about {
+        None => " Spread them out, or ask for a larger plan.",
+        Some(_) => " It spreads them out, or gets a larger plan from you.",
+    }
+}
+
+/// First attempts beyond the quota.
 fn spent(evidence: &Evidence, refusals: u64) -> Sentence {
     let (arrived, early) = (count(evidence.all.now.arrived, "request"), evidence.all.now.early);
-    let (plans, given, mend) = match evidence.about {
-        None => ("your plan’s", "you were", " Spread them out, or ask for a larger plan."),
-        Some(_) => ("its plan’s", "it was", " It spreads them out, or gets a larger plan from you."),
+    let (plans, given) = match evidence.about {
+        None => ("your plan’s", "you were"),
+        Some(_) => ("its plan’s", "it was"),
     };
     let sentence = Sentence::new()
         .number(grouped(refusals))
         .say(format!(" of {} {arrived} went beyond {plans} quota", evidence.your()));
-    let sentence = match early {
+    match early {
         0 => sentence.say("; none of them was a retry sent too early."),
         _ => sentence
             .say(format!("; {} of them came sooner than the wait that {given} given.", grouped(early))),
-    };
-    sentence.say(mend)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use time::macros::datetime;
+
     use super::*;
     use crate::domain::verdict::evidence::{Compared, Habit, Tally, Who};
     use crate::domain::verdict::examples::{hour, texts};
@@ -132,6 +155,23 @@ mod tests {
             [
                 "51 of your 111 requests went beyond your plan’s quota; 10 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
             ]
+        );
+    }
+
+    #[test]
+    fn what_is_over_is_said_to_be_and_asks_nothing_of_anybody() {
+        // It is 14:50:30.
+        let over = |early, spent| {
+            let mut evidence = of(early, spent, HASTY);
+            evidence.all.now.last_refused = Some(datetime!(2026-01-01 14:33 UTC));
+            verdicts(&evidence).remove(0)
+        };
+        let looped = over(412, 118);
+        assert_eq!(looped.tone, Tone::Notice);
+        assert!(looped.text().ends_with("we asked for 9 s. None since 14:33."), "{}", looped.text());
+        assert_eq!(
+            over(0, 20).text(),
+            "20 of your 80 requests went beyond your plan’s quota; none of them was a retry sent too early. None since 14:33."
         );
     }
 

@@ -123,16 +123,24 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let (tone, when) = unavailable(evidence, upstream, outage, are_several)?;
     let (they, is) =
         (if are_several { "They" } else { "It" }, if outage.until.is_some() { "was" } else { "is" });
-    let failing = upstream::failing(evidence, upstream);
-    let failing = failing.map(|failing| Sentence::new().say(format!(". {they} ")).then(failing));
     let your = evidence.your();
-    let sentence = Sentence::new()
-        .names(&held, NAMES)
-        .say(format!(" {when}: "))
+    let why = if outage.is_by_hand() { "by the operator" } else { "to let it recover" };
+    let held_back = Sentence::new()
         .number(grouped(outage.held))
-        .say(format!(" of {your} requests {} held back to let it recover", were(outage.held)))
-        .then(failing.unwrap_or_default())
-        .say(format!(". It {is} not {your} doing."));
+        .say(format!(" of {your} requests {} held back {why}", were(outage.held)));
+    let sentence = Sentence::new().names(&held, NAMES).say(" ");
+    let sentence = match upstream::failing(evidence, upstream) {
+        // What began first comes first.
+        Some((from, failing)) if from < outage.first && !outage.is_by_hand() => {
+            let since = format!("; since {} ", evidence.second(outage.first));
+            sentence.then(failing).say(since).then(held_back)
+        }
+        Some((_, failing)) => {
+            sentence.say(format!("{when}: ")).then(held_back).say(format!(". {they} ")).then(failing)
+        }
+        None => sentence.say(format!("{when}: ")).then(held_back),
+    };
+    let sentence = sentence.say(format!(". It {is} not {your} doing."));
     Some(about(evidence, upstream, tone, outage.held, sentence))
 }
 

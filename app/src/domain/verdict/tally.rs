@@ -66,6 +66,8 @@ pub struct Tally {
     pub latency: Histogram,
     /// The end of the minute, hour or day in which the last of them arrived, where that was read.
     pub last_arrived: Option<OffsetDateTime>,
+    /// The same of those that a quota refused.
+    pub last_refused: Option<OffsetDateTime>,
     /// The same of those that came as far as the breaker.
     pub last_at_breaker: Option<OffsetDateTime>,
 }
@@ -125,6 +127,9 @@ impl Tally {
         let Line { stage, outcome, reached, upstream_class: class, requests: n } = total.line;
         self.arrived += n;
         self.last_arrived = self.last_arrived.max(total.until);
+        if matches!(outcome, Outcome::QuotaSpent | Outcome::QuotaEarlyRetry) {
+            self.last_refused = self.last_refused.max(total.until);
+        }
         if stage >= Stage::Breaker {
             self.last_at_breaker = self.last_at_breaker.max(total.until);
         }
@@ -197,6 +202,7 @@ impl Tally {
         self.upstream_us += other.upstream_us;
         self.latency.add(&other.latency);
         self.last_arrived = self.last_arrived.max(other.last_arrived);
+        self.last_refused = self.last_refused.max(other.last_refused);
         self.last_at_breaker = self.last_at_breaker.max(other.last_at_breaker);
     }
 

@@ -3,7 +3,7 @@
 
 use time::{Duration, OffsetDateTime};
 
-use super::evidence::{Answers, Evidence, Slot, UpstreamEvidence, Who};
+use super::evidence::{Answers, Evidence, RouteEvidence, Slot, UpstreamEvidence, Who};
 use super::sentence::Sentence;
 use super::words::{count, grouped, share, were};
 use super::{Found, Rule, Tone, Verdict, link, quiet};
@@ -35,10 +35,13 @@ impl Stretch {
     }
 }
 
-/// "answered 38 % of what you sent with 5xx since 14:20", of a partner's requests, if that goes on.
-pub(super) fn failing(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Sentence> {
+/// Since when a partner's requests fail, and "answered 38 % of what you sent with 5xx since 14:20", if that goes on.
+pub(super) fn failing(
+    evidence: &Evidence,
+    upstream: &UpstreamEvidence,
+) -> Option<(OffsetDateTime, Sentence)> {
     let stretch = worst(&upstream.slots).filter(|stretch| !stretch.is_over)?;
-    Some(failed(&stretch.answers, Some(evidence.you()), &stretch.when(evidence)))
+    Some((stretch.from, failed(&stretch.answers, Some(evidence.you()), &stretch.when(evidence))))
 }
 
 pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
@@ -52,14 +55,10 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
             sentence.say("; ").then(stopped(&answers))
         }
         Who::Partner(_) => {
-            let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
-            let routes: Vec<&str> =
-                routes.filter(|r| r.tally.now.faults() > 0).map(|r| r.name.as_str()).collect();
-            let sentence = Sentence::new().names(&routes, 3).say(" ").then(failed(
-                &answers,
-                Some(evidence.you()),
-                &when,
-            ));
+            let sentence = Sentence::new()
+                .names(&routes_at_fault(evidence, upstream), 3)
+                .say(" ")
+                .then(failed(&answers, Some(evidence.you()), &when));
             sentence.say(format!("; it is not {} doing", evidence.your()))
         }
     };
@@ -70,6 +69,14 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     };
     let verdict = Verdict { rule: Rule::Upstream, tone, sentence: sentence.say("."), href };
     Some(Found { weight: faults, verdict })
+}
+
+/// Routes to the upstream that failed, without those of which one in a hundred of all failures is.
+fn routes_at_fault<'a>(evidence: &'a Evidence, upstream: &UpstreamEvidence) -> Vec<&'a str> {
+    let faults = |route: &RouteEvidence| route.tally.now.faults();
+    let of_it = || evidence.routes.iter().filter(|route| route.upstream == upstream.name);
+    let all: u64 = of_it().map(faults).sum();
+    of_it().filter(|route| faults(route) * 100 > all).map(|route| route.name.as_str()).collect()
 }
 
 /// "answered 38 % of what it got with 5xx since 14:20". Of one caller's requests, if it is named.

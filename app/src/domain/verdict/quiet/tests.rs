@@ -176,6 +176,18 @@ fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_
 }
 
 #[test]
+fn who_is_held_back_by_hand_is_not_told_that_something_recovers() {
+    let reason = "opened by ada@example.com for 1 hour".into();
+    assert_eq!(
+        texts(&Evidence { who: Who::Partner(1), ..of(Outage { reason, ..outage(12, 1) }) }),
+        [
+            "`billing` has been unavailable since 14:02:11: 12 of your requests were held back by the operator. It is not your \
+             doing."
+        ]
+    );
+}
+
+#[test]
 fn a_partner_is_told_how_often_an_upstream_was_unavailable() {
     let until = Some(datetime!(2026-01-01 14:30:00 UTC));
     let said = texts(&Evidence { who: Who::Partner(1), ..of(Outage { until, times: 2, ..outage(12, 1) }) });
@@ -283,18 +295,23 @@ fn a_partner_that_calls_no_more_reads_that_it_is_still_unavailable() {
 #[test]
 fn a_partner_before_an_open_breaker_reads_what_of_its_own_failed_as_well() {
     let mut evidence = Evidence { who: Who::Partner(1), ..of(outage(3, 1)) };
-    let at = datetime!(2026-01-01 14:01 UTC);
-    let mut failing = |failed| {
+    let mut failing = |at, failed| {
         let answers = Answers { reached: 20, failed, ..Answers::default() };
         evidence.upstreams[0].slots = vec![Slot { at, to: at + Duration::MINUTE, answers }];
         texts(&evidence).remove(0)
     };
+    let (before, after) = (datetime!(2026-01-01 14:01 UTC), datetime!(2026-01-01 14:03 UTC));
     assert_eq!(
-        failing(15),
-        "`billing` has been unavailable since 14:02:11: 3 of your requests were held back to let it recover. It answered \
-         75 % of what you sent with 5xx since 14:01. It is not your doing."
+        failing(before, 15),
+        "`billing` answered 75 % of what you sent with 5xx since 14:01; since 14:02:11 3 of your requests were held back to \
+         let it recover. It is not your doing."
     );
-    let bad_luck = failing(9);
+    assert_eq!(
+        failing(after, 15),
+        "`billing` has been unavailable since 14:02:11: 3 of your requests were held back to let it recover. It answered \
+         75 % of what you sent with 5xx since 14:03. It is not your doing."
+    );
+    let bad_luck = failing(before, 9);
     assert!(bad_luck.contains("held back to let it recover. It is not your doing."), "{bad_luck}");
 }
 

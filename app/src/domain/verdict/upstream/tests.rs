@@ -135,6 +135,22 @@ fn a_partner_is_told_that_it_is_not_its_doing() {
 }
 
 #[test]
+fn a_route_that_failed_once_among_hundreds_is_not_named() {
+    let mut evidence = of(&[(120, 120)]);
+    evidence.who = Who::Partner(1);
+    let named = |faults| {
+        let mut evidence = evidence.clone();
+        evidence.routes[0].tally.now = Tally { arrived: 120, reached: 120, failed: 120, ..Tally::default() };
+        let once = Tally { arrived: 2, reached: 2, failed: faults, ..Tally::default() };
+        let refunds =
+            RouteEvidence { upstream: "billing".into(), ..route("refunds", once, Tally::default()) };
+        evidence.routes.push(refunds);
+        texts(&evidence)[0].contains("`refunds`")
+    };
+    assert!(!named(0) && !named(1) && named(2));
+}
+
+#[test]
 fn an_upstream_that_fails_now_is_worse_than_one_that_is_well_again() {
     let fails = since_twenty_past();
     let mut is_well_again = fails.clone();
