@@ -7,11 +7,25 @@ select now() as now, found.*,
     partner.slug as partner, route.name as route, route.access = 'public' as is_public, route.methods, route.body_limit,
     upstream.timeout_ms, upstream.breaker_failures, upstream.breaker_window_ms, upstream.breaker_open_ms,
     api_key.name as key, api_key.start, api_key.routes as key_routes, api_key.expires_at, api_key.revoked_at,
-    plan.name as plan, plan.capacity, plan.refill_per_second
+    plan.name as plan,
+    coalesce(plan_then.capacity, plan.capacity) as capacity,
+    coalesce(plan_then.refill_per_second, plan.refill_per_second) as refill_per_second
 from (select 1) as always
 left join found on $4::bigint is null or found.partner_id = $4
 left join partner on partner.id = found.partner_id
-left join plan on plan.id = partner.plan_id
+-- As they were then: what the first change that came after tells of the time before it.
+left join lateral (
+    select before ->> 'plan' as name from change
+    where what = 'partner' and name = partner.slug and at > found.at and before ? 'plan' order by id limit 1
+) as changed on true
+left join plan on case when changed.name is null then plan.id = partner.plan_id else plan.name = changed.name end
+left join lateral (
+    select (select (before ->> 'capacity')::int from change
+            where what = 'plan' and name = plan.name and at > found.at and before ? 'capacity' order by id limit 1) as capacity,
+        (select (before ->> 'refill_per_second')::float8 from change
+            where what = 'plan' and name = plan.name and at > found.at and before ? 'refill_per_second' order by id limit 1)
+            as refill_per_second
+) as plan_then on true
 left join route on route.id = found.route_id
 left join upstream on upstream.id = route.upstream_id
 left join api_key on api_key.id = found.key_id

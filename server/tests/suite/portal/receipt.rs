@@ -54,6 +54,40 @@ async fn a_receipt_is_its_partners_and_the_operators_and_nobody_elses() {
 }
 
 #[tokio::test]
+async fn a_receipt_tells_the_plan_that_was_in_force() {
+    let portal = portal("http://toll.example").await;
+    let acme = partner(&portal.db, "acme").await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let id = Uuid::now_v7();
+    log(&portal.db, id, acme, "/api/orders/7", "curl/8").await;
+    sqlx::raw_sql(
+        "update plan set name = 'free';
+         insert into plan (name, capacity, refill_per_second) values ('business', 3000, 100)",
+    )
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    let changed = portal.post("/ops/partners/acme", &ada, "act=plan&plan=business").await;
+    assert_eq!(changed.status, StatusCode::FOUND, "{}", changed.body);
+    let then = portal.page(&format!("/r/{id}"), &ada).await.body;
+    assert!(then.contains("60 of 60 before, 59 after"), "another plan since: {then}");
+
+    sqlx::raw_sql(
+        r#"update plan set capacity = 7 where name = 'free';
+           insert into change (who, what, name, before, after)
+           values ('toll apply', 'plan', 'free', '{ "capacity": 60 }', '{ "capacity": 7 }')"#,
+    )
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    let then = portal.page(&format!("/r/{id}"), &ada).await.body;
+    assert!(then.contains("60 of 60 before, 59 after"), "that plan is another since: {then}");
+    let later = Uuid::now_v7();
+    log(&portal.db, later, acme, "/api/orders/7", "curl/8").await;
+    assert!(portal.page(&format!("/r/{later}"), &ada).await.body.contains("60 of 3,000 before, 59 after"));
+}
+
+#[tokio::test]
 async fn one_that_is_not_written_yet_is_waited_for_and_one_that_never_was_is_not() {
     let portal = portal("http://toll.example").await;
     let acme = partner(&portal.db, "acme").await;
