@@ -66,9 +66,14 @@ struct Row {
 pub async fn list(db: &PgPool, window: Window, search: &str, page: i64, size: i64) -> sqlx::Result<Page> {
     let rows: Vec<Row> = sqlx::query_as(
         "select partner.id, slug, partner.name, plan.name as plan, suspended, partner.created_at,
-             (select count(*) from api_key
-              where partner_id = partner.id
-                and (revoked_at is null or revoked_at > now()) and (expires_at is null or expires_at > now())) as keys,
+             -- Of a rotated key and its successor one, as they count towards the limit.
+             (with honoured as (
+                  select id, replaces from api_key
+                  where partner_id = partner.id
+                    and (revoked_at is null or revoked_at > now()) and (expires_at is null or expires_at > now())
+              )
+              select count(*) from honoured
+              where not exists (select from honoured as successor where successor.replaces = honoured.id)) as keys,
              count(*) over () as total
          from partner join plan on plan.id = plan_id
          where partner.retired_at is null and strpos(lower(slug || ' ' || partner.name), lower($1)) > 0

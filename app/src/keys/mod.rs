@@ -86,6 +86,11 @@ fn check_name(name: &str) -> Result<(), KeyError> {
     if fits && !name.trim().is_empty() { Ok(()) } else { Err(KeyError::BadName) }
 }
 
+/// What a key is called in the list of changes: "production of acme (toll_a1b2c…)".
+pub fn title(key: &ApiKey) -> String {
+    format!("{} of {} ({}…)", key.name, key.partner, key.start)
+}
+
 /// For the audit: a key by its partner, its name and its start.
 async fn note(
     conn: &mut PgConnection,
@@ -94,8 +99,7 @@ async fn note(
     before: Option<Value>,
     after: Option<Value>,
 ) -> sqlx::Result<()> {
-    let name = format!("{} of {} ({}…)", key.name, key.partner, key.start);
-    changes::record(conn, by, What::Key, &name, before, after).await
+    changes::record(conn, by, What::Key, &title(key), before, after).await
 }
 
 fn described(key: &ApiKey) -> Value {

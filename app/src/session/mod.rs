@@ -23,7 +23,7 @@ pub struct Viewer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     Ops,
-    Partner { id: i64, slug: String, name: String },
+    Partner { id: i64, slug: String, name: String, is_suspended: bool },
 }
 
 impl Viewer {

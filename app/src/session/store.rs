@@ -51,6 +51,7 @@ struct Found {
     id: Option<i64>,
     slug: Option<String>,
     name: Option<String>,
+    suspended: Option<bool>,
 }
 
 /// Whose session this is, if it is not over. Being asked keeps it alive; written once a minute at most.
@@ -63,7 +64,7 @@ pub async fn find(db: &PgPool, token: &str) -> sqlx::Result<Option<Viewer>> {
              update session set seen_at = now() from live
              where session.token_hash = live.token_hash and live.seen_at < now() - interval '1 minute'
          )
-         select person.email, partner.id, partner.slug, partner.name
+         select person.email, partner.id, partner.slug, partner.name, partner.suspended
          from live
          join person on person.id = live.person_id
          left join partner on partner.id = person.partner_id
@@ -74,10 +75,12 @@ pub async fn find(db: &PgPool, token: &str) -> sqlx::Result<Option<Viewer>> {
     .bind(IDLE_HOURS)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(|Found { email, id, slug, name }| Viewer {
+    Ok(found.map(|Found { email, id, slug, name, suspended }| Viewer {
         email,
         role: match (id, slug, name) {
-            (Some(id), Some(slug), Some(name)) => Role::Partner { id, slug, name },
+            (Some(id), Some(slug), Some(name)) => {
+                Role::Partner { id, slug, name, is_suspended: suspended.unwrap_or_default() }
+            }
             _ => Role::Ops,
         },
     }))

@@ -10,7 +10,7 @@ use super::stills::Stills;
 use super::window_picker::WindowPicker;
 use crate::domain::window::Window;
 use crate::islands::live::Live;
-use crate::session::Viewer;
+use crate::session::{Role, Viewer};
 
 /// Header, title, the bar with the window if the screen has one, and the screen. A window that moves, and a screen without
 /// one, are kept current unless the address says otherwise.
@@ -39,6 +39,10 @@ pub fn Frame(
     let stills = window.map(|window| {
         view! { <Stills address=address.clone() window=window viewer=viewer.clone()/> }
     });
+    let is_suspended = matches!(viewer.role, Role::Partner { is_suspended: true, .. });
+    let suspended = is_suspended.then(|| {
+        view! { <p class="problem">"You are suspended: all your requests are refused. Ask the operator."</p> }
+    });
     view! {
         <a class="skip" href="#content">"To the content"</a>
         <Header viewer=viewer here=here address=address.clone()/>
@@ -50,6 +54,7 @@ pub fn Frame(
                 </h1>
                 {window.map(|window| view! { <WindowPicker address=address.clone() shown=window kept_since=kept_since/> })}
             </div>
+            {suspended}
             {wrong.map(|error| view! { <Problem text=Some(format!("What is shown is the last hour: {error}."))/> })}
             {stills}
             {is_live.then(|| view! { <Live/> })}

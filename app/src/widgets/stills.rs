@@ -48,7 +48,8 @@ mod tests {
     #[test]
     fn a_picture_says_whose_traffic_it_shows_and_which() {
         let ops = Viewer { email: "ada@example.com".into(), role: Role::Ops };
-        let role = Role::Partner { id: 1, slug: "acme".into(), name: "Acme Corp".into() };
+        let role =
+            Role::Partner { id: 1, slug: "acme".into(), name: "Acme Corp".into(), is_suspended: false };
         let bob = Viewer { email: "bob@acme.example".into(), role };
         let of = |path, query, viewer| subject(&Address::parse(path, query), viewer);
         assert_eq!(of("/ops", "last=1h", &ops), "All traffic");

@@ -246,7 +246,10 @@ async fn a_partner_that_is_gone_takes_its_peoples_access_along() {
     let bob = accept(&db, &token, "", PASSWORD).await.unwrap();
     let session = store::create(&db, bob).await.unwrap();
     let role = store::find(&db, &session).await.unwrap().map(|viewer| viewer.role);
-    assert_eq!(role, Some(Role::Partner { id: acme, slug: "acme".into(), name: "ACME".into() }));
+    assert_eq!(
+        role,
+        Some(Role::Partner { id: acme, slug: "acme".into(), name: "ACME".into(), is_suspended: false })
+    );
     sqlx::query("update partner set retired_at = now()").execute(&db).await.unwrap();
     assert_eq!(store::find(&db, &session).await.unwrap(), None);
 }

@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use crate::domain::api_key::{ApiKey, KeyState};
 use crate::domain::moment::{date, expiry};
 use crate::domain::numbers::grouped;
+use crate::keys::Allowance;
 use crate::partners::{Partner, Plan};
 use crate::widgets::choice::Choice;
 use crate::widgets::table::Table;
@@ -61,9 +62,8 @@ pub fn PlanAndAccess(partner: Partner, plans: Vec<Plan>) -> impl IntoView {
 }
 
 #[component]
-pub fn Keys(keys: Vec<ApiKey>, slug: String, now: OffsetDateTime) -> impl IntoView {
-    let count = keys.iter().filter(|key| key.state.is_honoured()).count();
-    let said = format!("{} in use", grouped(count as u64));
+pub fn Keys(keys: Vec<ApiKey>, allowance: Allowance, slug: String, now: OffsetDateTime) -> impl IntoView {
+    let said = format!("{} of {} in use", grouped(allowance.used as u64), grouped(allowance.max as u64));
     let rows: Vec<_> = keys.into_iter().map(|key| row(key, &slug, now)).collect();
     let columns = vec![
         ("", "Name"),

@@ -11,6 +11,7 @@ use crate::domain::quota::Quota;
 use crate::domain::verdict::Verdict;
 use crate::domain::window::Window;
 use crate::error::Error;
+use crate::keys::Allowance;
 use crate::manifest::Kind;
 use crate::manifest::edit::{edit, table};
 use crate::partners::{self, PAGE, Page, Partner, Plan};
@@ -37,6 +38,7 @@ pub struct Details {
     pub quota: Option<Quota>,
     pub team: Team,
     pub keys: Vec<ApiKey>,
+    pub allowance: Allowance,
     pub plans: Vec<Plan>,
     #[serde(with = "time::serde::rfc3339")]
     pub now: OffsetDateTime,
@@ -75,16 +77,18 @@ pub async fn ops_partner(span: String, slug: String) -> Result<Details, Error> {
         let (window, db) = (span.window(now), &site.db);
         let partner = partners::find(db, &slug).await?.ok_or(Error::NotFound)?;
         let id = partner.id;
-        let ((traffic, reading), quota, team, keys, plans) = tokio::try_join!(
+        let ((traffic, reading), quota, team, keys, allowance, plans) = tokio::try_join!(
             traffic::read(&site, span, window, Who::Partner(id)),
             quota_now(db, id),
             people::team(db, InviteAs::Partner(id)),
             keys::list(db, Some(id)),
+            keys::allowance(db, id),
             partners::plans(db),
         )?;
+        let allowance = allowance.ok_or(Error::NotFound)?;
         let routes = reading.by_route();
         let verdicts = about(reading.evidence, &slug);
-        Ok(Details { partner, verdicts, traffic, routes, quota, team, keys, plans, now })
+        Ok(Details { partner, verdicts, traffic, routes, quota, team, keys, allowance, plans, now })
     })
     .await
 }

@@ -77,13 +77,16 @@ async fn act(form: &Posted, slug: &str) -> Result<Option<OneTimeLink>, Error> {
 #[component]
 fn Page(shown: Shown, address: Address, me: String) -> impl IntoView {
     let Shown { details, link, draft: Draft { typed, problem } } = shown;
-    let Details { partner, verdicts, traffic, routes, quota, team, keys, plans, now } = details;
+    let Details { partner, verdicts, traffic, routes, quota, team, keys, allowance, plans, now } = details;
     let Traffic { funnel, over_time, bands, .. } = traffic;
     let list = address.elsewhere("/ops/requests").with("partner", Some(partner.slug.as_str()));
     let (slug, is_empty) = (partner.slug.clone(), funnel.arrived == 0);
     view! {
         {link.map(|link| view! { <HandedOut link=link/> })}
         <Problem text=problem/>
+        {partner.suspended.then(|| view! {
+            <p class="problem">"Suspended: all its requests are refused, until you let it in again."</p>
+        })}
         <Verdicts verdicts=verdicts otherwise=unjudged(&funnel)/>
         {quota.map(|quota| view! { <QuotaNow quota=quota title="Its quota now"/> })}
         <section aria-labelledby="books-title">
@@ -96,7 +99,7 @@ fn Page(shown: Shown, address: Address, me: String) -> impl IntoView {
             <section><TrafficChart traffic=over_time bands=bands behind=list.clone()/></section>
         })}
         <PlanAndAccess partner=partner plans=plans/>
-        <Keys keys=keys slug=slug.clone() now=now/>
+        <Keys keys=keys allowance=allowance slug=slug.clone() now=now/>
         <People team=team slug=slug me=me typed=typed/>
         {(!is_empty).then(|| view! {
             <section class="two">

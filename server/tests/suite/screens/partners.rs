@@ -60,7 +60,7 @@ async fn a_partner_is_created_by_the_rules_of_the_file_and_by_an_operator_of_tha
 
 #[tokio::test]
 async fn a_partner_is_suspended_let_in_again_and_put_on_another_plan() {
-    let (portal, ada, _) = shop().await;
+    let (portal, ada, acme) = shop().await;
     partner(&portal.db, "other").await;
     let page = "/ops/partners/acme";
     let version = || async {
@@ -73,8 +73,14 @@ async fn a_partner_is_suspended_let_in_again_and_put_on_another_plan() {
     assert_eq!(portal.post(page, &ada, "act=suspend").await.status, StatusCode::FOUND);
     assert!(suspended(&portal.db, "acme").await && !suspended(&portal.db, "other").await);
     assert!(version().await > before, "every node hears of it");
-    assert!(portal.page(page, &ada).await.body.contains("Let it in again"));
+    let told = text(&portal.page(page, &ada).await);
+    assert!(told.contains("Suspended: all its requests are refused, until you let it in again."), "{told}");
+    assert!(told.contains("Let it in again"), "{told}");
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    let is_told = async || text(&portal.page("/portal", &bob).await).contains("You are suspended");
+    assert!(is_told().await);
     portal.post(page, &ada, "act=resume").await;
+    assert!(!is_told().await);
     assert!(!suspended(&portal.db, "acme").await);
 
     portal.post(page, &ada, "act=plan&plan=free").await;
@@ -86,6 +92,20 @@ async fn a_partner_is_suspended_let_in_again_and_put_on_another_plan() {
     assert!(text(&portal.page(page, &ada).await).contains("gold"));
     let refused = portal.post(page, &ada, "act=plan&plan=none").await;
     assert!(text(&refused).contains("refers to plan \"none\", which does not exist"), "{}", refused.body);
+}
+
+#[tokio::test]
+async fn a_rotated_key_and_its_successor_are_one_key_in_use_on_every_page() {
+    let (portal, ada, acme) = shop().await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    let new = NewKey { name: "production", ..NewKey::default() };
+    let made = keys::create(&portal.db, By("bob@acme.example"), acme, new).await.unwrap();
+    keys::rotate(&portal.db, By("bob@acme.example"), Some(acme), made.key.id, Duration::HOUR).await.unwrap();
+    let said = async |page, cookie| text(&portal.page(page, cookie).await);
+    assert!(said("/portal/keys", bob.as_str()).await.contains("1 of 10 keys is in use."));
+    assert!(said("/ops/partners/acme", ada.as_str()).await.contains("Keys1 of 10 in use"));
+    let sheet = portal.page("/csv/ops/partners?last=1h", &ada).await.body;
+    assert!(sheet.contains("acme,ACME,free,no,1,"), "{sheet}");
 }
 
 #[tokio::test]
