@@ -35,7 +35,7 @@ test.describe('without scripts', () => {
     await upstream(page, name).getByText('Open by hand').click();
     await upstream(page, name).getByLabel('For').selectOption('10 minutes');
     await upstream(page, name).getByRole('button', { name: 'Open the breaker' }).click();
-    await expect(upstream(page, name).locator('.breaker-state')).toContainText('Breaker open; tried again at');
+    await expect(upstream(page, name).locator('.breaker-state')).toContainText('Breaker open; to be tried again at');
     await expect(page.locator('.outages')).toContainText('opened by ada@example.com for 10 minutes');
     await upstream(page, name).getByRole('button', { name: 'Close the breaker now' }).click();
     await expect(upstream(page, name).locator('.breaker-state')).toHaveText(/^Breaker closed/);

@@ -5,6 +5,7 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 
 use super::Totals;
+use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 
 /// An upstream and its breaker.
@@ -33,8 +34,8 @@ pub struct UpstreamHealth {
     pub silent: u64,
     /// Held back by the breaker.
     pub held: u64,
-    /// Could not be sent.
-    pub unsent: u64,
+    /// Could not be sent: there was no connection.
+    pub unreachable: u64,
 }
 
 /// Every upstream of the catalog by name.
@@ -62,8 +63,16 @@ impl Upstream {
     /// With what became of the requests for it.
     pub fn health(self, totals: &Totals) -> UpstreamHealth {
         let Upstream { name, state, open_since, routes } = self;
-        let mut health =
-            UpstreamHealth { name, state, open_since, reached: 0, failed: 0, silent: 0, held: 0, unsent: 0 };
+        let mut health = UpstreamHealth {
+            name,
+            state,
+            open_since,
+            reached: 0,
+            failed: 0,
+            silent: 0,
+            held: 0,
+            unreachable: 0,
+        };
         for total in totals.rows.iter().filter(|total| routes.contains(&total.route)) {
             let line = total.line;
             match line.stage {
@@ -72,7 +81,9 @@ impl Upstream {
                     health.failed += if line.upstream_class == 5 { line.requests } else { 0 };
                     health.silent += if line.upstream_class == 0 { line.requests } else { 0 };
                 }
-                Stage::Proxy => health.unsent += line.requests,
+                Stage::Proxy if line.outcome == Outcome::UpstreamUnreachable => {
+                    health.unreachable += line.requests
+                }
                 Stage::Breaker => health.held += line.requests,
                 _ => {}
             }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use time::{Duration, OffsetDateTime, PrimitiveDateTime, macros::format_description};
+use time::{Duration, OffsetDateTime};
 
 use super::moment::Dated;
 use super::window::{Window, WindowError, parse_span, parse_time};
@@ -86,16 +86,7 @@ impl FromStr for Span {
 }
 
 fn between(from: &str, to: &str) -> Result<Window, WindowError> {
-    Window::new(instant(from)?, instant(to)?)
-}
-
-/// RFC 3339, also without seconds, or what a `datetime-local` field sends, which is taken as UTC.
-fn instant(text: &str) -> Result<OffsetDateTime, WindowError> {
-    let local = format_description!("[year]-[month]-[day]T[hour]:[minute]");
-    match PrimitiveDateTime::parse(text.strip_suffix('Z').unwrap_or(text), local) {
-        Ok(time) => Ok(time.assume_utc()),
-        Err(_) => parse_time(text),
-    }
+    Window::new(parse_time(from)?, parse_time(to)?)
 }
 
 fn minute(at: OffsetDateTime) -> String {

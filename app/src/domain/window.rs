@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use time::format_description::well_known::Rfc3339;
-use time::{Duration, OffsetDateTime};
+use time::macros::format_description;
+use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -130,8 +131,12 @@ pub fn parse_span(text: &str) -> Result<Duration, WindowError> {
     Ok(Duration::seconds(i64::from(number) * seconds))
 }
 
-/// Reads an RFC 3339 time.
+/// Reads an RFC 3339 time, also without seconds, or what a `datetime-local` field sends, which is taken as UTC.
 pub fn parse_time(text: &str) -> Result<OffsetDateTime, WindowError> {
+    let to_the_minute = format_description!("[year]-[month]-[day]T[hour]:[minute]");
+    if let Ok(time) = PrimitiveDateTime::parse(text.strip_suffix('Z').unwrap_or(text), to_the_minute) {
+        return Ok(time.assume_utc());
+    }
     OffsetDateTime::parse(text, &Rfc3339)
         .map(|time| time.to_offset(time::UtcOffset::UTC))
         .map_err(|_| WindowError::NotATime(text.to_owned()))
@@ -176,6 +181,19 @@ mod tests {
         }
         assert_eq!(parse_span("90s"), Ok(Duration::seconds(90)));
         assert_eq!(parse_span("7d"), Ok(Duration::days(7)));
+    }
+
+    #[test]
+    fn a_time_is_as_addresses_of_pages_have_it_or_with_seconds() {
+        let at = datetime!(2026-12-01 00:26 UTC);
+        for good in
+            ["2026-12-01T00:26Z", "2026-12-01T00:26", "2026-12-01T00:26:00Z", "2026-12-01T01:26:00+01:00"]
+        {
+            assert_eq!(parse_time(good), Ok(at), "{good}");
+        }
+        for bad in ["", "yesterday", "2026-12-01", "2026-12-01 00:26", "2026-12-01T24:26Z"] {
+            assert!(parse_time(bad).is_err(), "{bad}");
+        }
     }
 
     proptest! {

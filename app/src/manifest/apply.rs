@@ -19,6 +19,8 @@ pub struct Options<'a> {
     pub dry_run: bool,
     /// Retire what the file lacks.
     pub prune: bool,
+    /// One thing is declared, on a screen: whoever reads what is wrong knows of no file.
+    pub is_on_screen: bool,
     /// Who is said to have changed it.
     pub by: By<'a>,
 }
@@ -58,7 +60,7 @@ pub async fn apply_with<'f>(
     let file = file(&state.manifest)?;
     let mut problems = file.problems.clone();
     problems.extend(dangling(&file, &state.manifest, options.prune));
-    problems.extend(taken_paths(&file, &state.manifest, options.prune));
+    problems.extend(taken_paths(&file, &state.manifest, options));
     if !problems.is_empty() {
         problems.sort();
         return Err(ApplyError::Wrong(problems));
@@ -157,18 +159,19 @@ fn dangling(file: &File, have: &Manifest, prune: bool) -> Vec<Problem> {
 }
 
 /// Paths that a route of the database has and keeps, because the file does not name that route.
-fn taken_paths(file: &File, have: &Manifest, prune: bool) -> Vec<Problem> {
-    if prune {
+fn taken_paths(file: &File, have: &Manifest, options: Options<'_>) -> Vec<Problem> {
+    if options.prune {
         return Vec::new();
     }
     let kept =
         have.routes.iter().filter(|(name, _)| !file.declared.contains_key(&(Kind::Route, (*name).clone())));
     let taken = kept.filter_map(|(name, route)| {
         let line = *file.paths.get(&route.path)?;
-        let message = format!(
-            "{:?} is already the path of route {name:?}, which the file lacks; declare that one too, or --prune",
-            route.path
-        );
+        let advice = match options.is_on_screen {
+            true => "",
+            false => ", which the file lacks; declare that one too, or --prune",
+        };
+        let message = format!("{:?} is already the path of route {name:?}{advice}", route.path);
         Some(Problem { line, key: "path".to_owned(), message })
     });
     taken.collect::<BTreeSet<_>>().into_iter().collect()

@@ -42,7 +42,7 @@ pub async fn edit(
     kind: Kind,
     table: impl FnOnce(&Manifest) -> Result<Table, String>,
 ) -> Result<Difference, EditError> {
-    let options = Options { by, ..Options::default() };
+    let options = Options { by, is_on_screen: true, ..Options::default() };
     let done = apply_with(db, options, |manifest| match table(manifest) {
         Ok(table) => Ok(Cow::Owned(file::read(&to_text(kind, table)))),
         Err(message) => Err(ApplyError::Wrong(vec![Problem { line: 1, key: String::new(), message }])),

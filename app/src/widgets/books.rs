@@ -190,7 +190,7 @@ fn lines(funnel: &Funnel) -> Vec<Line> {
 fn unaccounted(funnel: &Funnel) -> Line {
     let missing = funnel.unaccounted.unwrap_or(0);
     let (class, why) = match missing {
-        0 if funnel.unaccounted.is_none() => ("foot", "arrivals are the sum: the door knows no partners"),
+        0 if funnel.unaccounted.is_none() => ("foot", "arrivals are the sum of these lines"),
         0 => ("foot", ""),
         1.. => ("foot wrong", "came in, and no outcome names them: toll audit finds node and minute"),
         _ => ("foot wrong", "more ended than came in: toll audit finds node and minute"),

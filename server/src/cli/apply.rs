@@ -40,7 +40,8 @@ pub async fn run(args: Args, text: Text, db: &PgPool) -> anyhow::Result<ExitCode
             return Ok(ExitCode::FAILURE);
         }
     };
-    let options = Options { dry_run: args.dry_run, prune: args.prune, by: By("toll apply") };
+    let options =
+        Options { dry_run: args.dry_run, prune: args.prune, by: By("toll apply"), ..Options::default() };
     match apply(db, &file::read(&text), options).await {
         Ok(difference) => {
             let printed =

@@ -42,6 +42,8 @@ pub fn ChangeList(changes: Changes, address: Address) -> impl IntoView {
 fn row(change: Change) -> impl IntoView {
     let Change { id, at, who, what, name, before, after } = change;
     let mark = match (&before, &after) {
+        // What is done to them makes nothing new.
+        _ if [What::Breaker.word(), What::Cache.word(), What::Password.word()].contains(&what.as_str()) => "",
         (None, _) => "new",
         (_, None) => "gone",
         _ => "",

@@ -32,7 +32,7 @@ pub fn Upstreams(upstreams: Vec<UpstreamHealth>, window: Window, address: Addres
 }
 
 fn row(upstream: UpstreamHealth, since: Option<String>) -> impl IntoView {
-    let UpstreamHealth { name, state, reached, failed, silent, held, unsent, .. } = upstream;
+    let UpstreamHealth { name, state, reached, failed, silent, held, unreachable, .. } = upstream;
     let (class, word) = match state.as_str() {
         "closed" => ("tag", "closed"),
         "half_open" => ("tag warn", "half-open"),
@@ -45,8 +45,8 @@ fn row(upstream: UpstreamHealth, since: Option<String>) -> impl IntoView {
     if silent > 0 {
         why.push(format!("{} without an answer", grouped(silent)));
     }
-    if unsent > 0 {
-        why.push(format!("{} could not be sent", grouped(unsent)));
+    if unreachable > 0 {
+        why.push(format!("{} without a connection", grouped(unreachable)));
     }
     view! {
         <tr id=format!("upstream-{name}")>

@@ -22,11 +22,7 @@ pub fn OneUpstream(of: Charted, now: OffsetDateTime, requests: Address) -> impl 
     let of = format!("Upstream {}", upstream.name);
     let (state, words) = state(&upstream, now);
     let facts = facts(&upstream, now);
-    // Requests are found by route: of one route, those; of several, all.
-    let requests = match upstream.routes.as_slice() {
-        [one] => requests.with("route", Some(one)),
-        _ => requests,
-    };
+    let requests = requests.with("upstream", Some(&upstream.name));
     let handle = handle(&upstream);
     view! {
         <section class=format!("upstream {state}") aria-labelledby=labelled_by id=format!("upstream-{}", upstream.id)>
@@ -45,7 +41,7 @@ pub fn OneUpstream(of: Charted, now: OffsetDateTime, requests: Address) -> impl 
 fn state(upstream: &Upstream, now: OffsetDateTime) -> (&'static str, String) {
     match (upstream.state.as_str(), upstream.due_at) {
         ("open", Some(due)) if due > now => {
-            ("open", format!("Breaker open; tried again at {}", Dated::of(due, now).second(due)))
+            ("open", format!("Breaker open; to be tried again at {}", Dated::of(due, now).second(due)))
         }
         ("open", _) => ("open", "Breaker open; the next request finds out whether it is back".into()),
         ("half_open", _) => {

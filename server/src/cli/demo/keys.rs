@@ -29,15 +29,24 @@ pub struct Lost {
 }
 
 impl Keys {
-    /// As if they had been made when the past began, and revoked since.
+    /// As if they had been made when the past began, and revoked since; also for who reads the list of changes.
     pub async fn are_as_old_as(&self, db: &PgPool, past: Window) -> sqlx::Result<()> {
         let Keys { acme, globex, initech, hasty, lost } = self;
-        let ids = [acme, globex, initech, hasty, &lost.revoked, &lost.limited].map(|made| made.key.id);
+        let made = [acme, globex, initech, hasty, &lost.revoked, &lost.limited].map(|made| &made.key);
+        let length = PgInterval::try_from(past.length()).map_err(sqlx::Error::Encode)?;
         sqlx::query(
             "update api_key set created_at = created_at - $2, revoked_at = revoked_at - $2 / 2 where id = any($1)",
         )
-        .bind(ids)
-        .bind(PgInterval::try_from(past.length()).map_err(sqlx::Error::Encode)?)
+        .bind(made.map(|key| key.id))
+        .bind(length)
+        .execute(db)
+        .await?;
+        sqlx::query(
+            "update change set at = at - case when before is null then $2 else $2 / 2 end
+             where what = 'key' and name = any($1)",
+        )
+        .bind(made.map(keys::title))
+        .bind(length)
         .execute(db)
         .await?;
         Ok(())

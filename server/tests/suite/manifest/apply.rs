@@ -11,8 +11,8 @@ use crate::support::database::TestDatabase;
 use crate::support::toll::PATIENCE;
 
 const BY: By<'_> = By("toll apply");
-const DRY: Options<'_> = Options { dry_run: true, prune: false, by: BY };
-const PRUNE: Options<'_> = Options { dry_run: false, prune: true, by: BY };
+const DRY: Options<'_> = Options { dry_run: true, prune: false, is_on_screen: false, by: BY };
+const PRUNE: Options<'_> = Options { dry_run: false, prune: true, is_on_screen: false, by: BY };
 
 async fn one<T>(db: &PgPool, sql: &'static str) -> T
 where

@@ -129,7 +129,7 @@ async fn what_is_in_flight_has_arrived_beside_the_window_before_as_in_the_books(
     let catalog = catalog(&portal.db).await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;
     let (now, served) = (OffsetDateTime::now_utc(), of(&catalog, 0, Stage::Proxy, Outcome::Forwarded));
-    let minutes = [130, 90, 10].map(|ago| (now - Duration::minutes(ago), many(10, &served)));
+    let minutes = [100, 60, 10].map(|ago| (now - Duration::minutes(ago), many(10, &served)));
     write(&portal.db, minutes.into()).await;
     sqlx::query(
         "update door_minute set arrived = arrived + 3, open = 3 where at = (select max(at) from door_minute)",
@@ -137,7 +137,8 @@ async fn what_is_in_flight_has_arrived_beside_the_window_before_as_in_the_books(
     .execute(&portal.db)
     .await
     .unwrap();
-    let page = text(&portal.page("/ops?last=1h", &ada).await);
+    // Read minute by minute at any time: no whole hour is in it.
+    let page = text(&portal.page("/ops?last=45m", &ada).await);
     assert!(page.contains("Arrived 13 100 %"), "{page}");
     assert!(page.contains("Arrived 13 10 +3 +30 %"), "{page}");
     assert!(page.contains("In flight 3 0 +3 new"), "{page}");
@@ -276,6 +277,26 @@ async fn a_window_that_makes_no_sense_is_told_above_the_last_hour() {
             assert_eq!(said.contains("What is shown is the last hour:"), wrong, "{page}{query} {said}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_stands_beside_an_upstream_leads_to_its_requests_by_whichever_route() {
+    let portal = portal("http://toll.example").await;
+    let catalog = catalog(&portal.db).await;
+    let ada = portal.session("ada@example.com", InviteAs::Ops).await;
+    let mut records = many(3, &of(&catalog, 0, Stage::Breaker, Outcome::BreakerOpen));
+    records.extend(many(2, &of(&catalog, 1, Stage::Breaker, Outcome::BreakerOpen)));
+    // The caller's fault, which is no word on the upstream.
+    records.extend(many(4, &of(&catalog, 1, Stage::Proxy, Outcome::BodyTooLarge)));
+    records.extend(many(6, &of(&catalog, 1, Stage::Proxy, Outcome::UpstreamUnreachable)));
+    write(&portal.db, vec![(OffsetDateTime::now_utc() - Duration::minutes(5), records)]).await;
+    let page = portal.page("/ops/upstreams?last=1h", &ada).await.body;
+    let link = "/ops/requests?last=1h&amp;upstream=billing&amp;stage=breaker";
+    assert!(page.contains(&format!("href=\"{link}\"")), "{page}");
+    let behind = text(&portal.page(&link.replace("&amp;", "&"), &ada).await);
+    assert!(behind.contains("5 requests"), "{behind}");
+    let overview = text(&portal.page("/ops?last=1h", &ada).await);
+    assert!(overview.contains("billing6 without a connection closed 0"), "{overview}");
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ async fn a_route_is_made_and_changed_by_the_rules_of_the_file() {
 
     for (form, told) in [
         (FORM.to_owned(), "there is a route \"orders\" already"),
-        (FORM.replace("name=orders", "name=b"), "is already the path of route \"orders\""),
+        (FORM.replace("name=orders", "name=b"), "is already the path of route \"orders\"Name"),
         (
             FORM.replace("%2Forders", "orders").replace("name=orders", "name=b"),
             "it does not begin with \"/\"",
