@@ -24,8 +24,8 @@ pub fn headline(
     let lasting: Vec<&Held> = held.iter().filter(|held| held.newest().to.is_none()).collect();
     match lasting.as_slice() {
         [] => {
-            let now = if upstreams.len() == 1 { "The breaker is closed" } else { "All breakers are closed" };
-            before(now, held, window)
+            let alone = if let [one] = upstreams { Some(one.upstream.name.as_str()) } else { None };
+            before(alone, held, window)
         }
         [one] => {
             let outage = one.newest();
@@ -62,24 +62,22 @@ fn uncalled(charted: &Charted, window: Window, dated: Dated, now: OffsetDateTime
     (window.to >= now).then(|| format!(" Nobody has called it {words}."))
 }
 
-/// Nothing is open now.
-fn before(now: &str, held: &[Held], window: Window) -> String {
+/// Nothing is open now. `alone` is who is there alone.
+fn before(alone: Option<&str>, held: &[Held], window: Window) -> String {
+    let now = alone.map_or("All breakers are closed".into(), |name| format!("{name}’s breaker is closed"));
     let times: u64 = held.iter().map(|held| held.outages.len() as u64).sum();
     let names: BTreeSet<&str> = held.iter().map(|held| held.newest().upstream.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let all: Vec<&Held> = held.iter().collect();
-    match (names.as_slice(), times) {
-        ([], _) => format!("{now}, and none was open in this window."),
-        ([one], 1) => format!("{now}; {one}’s was open once in this window. {}", held_back(&all, window)),
-        ([one], times) => {
-            let times = count(times, "time");
-            format!("{now}; {one}’s was open {times} in this window. {}", held_back(&all, window))
-        }
-        (names, times) => {
-            let (names, times) = (list(names), count(times, "time"));
-            format!("{now}; those of {names} were open {times} in this window. {}", held_back(&all, window))
-        }
-    }
+    let often = if times == 1 { "once".to_owned() } else { count(times, "time") };
+    let were_open = match (names.as_slice(), alone) {
+        ([], Some(_)) => return format!("{now}, and was not open in this window."),
+        ([], None) => return format!("{now}, and none was open in this window."),
+        (_, Some(_)) => "it was open".to_owned(),
+        ([one], None) => format!("{one}’s was open"),
+        (names, None) => format!("those of {} were open", list(names)),
+    };
+    format!("{now}; {were_open} {often} in this window. {}", held_back(&all, window))
 }
 
 /// "312 requests of 4 partners were held back." An outage is told as a whole, and what of it the window does not show counts.
@@ -180,7 +178,11 @@ mod tests {
         assert_eq!(headline(&[], &[], HOUR, Dated::Not, NOW), "There is no upstream yet.");
         assert_eq!(
             headline(&[called()], &[], HOUR, Dated::Not, NOW),
-            "The breaker is closed, and none was open in this window."
+            "billing’s breaker is closed, and was not open in this window."
+        );
+        assert_eq!(
+            headline(&[called()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),
+            "billing’s breaker is closed; it was open once in this window. 3 requests were held back."
         );
         assert_eq!(
             headline(&[called(), called()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),

@@ -205,9 +205,7 @@ async fn each_outage_is_told_by_itself_and_those_that_share_a_minute_are_counted
     let page = text(&portal.page("/ops/upstreams?last=1h", &ada).await);
     let (why, above) = ("3 s 5 failures in 10 s", "counted above: it shares a minute with that");
     assert!(
-        page.contains(
-            "; billing’s was open 7 times in this window. 34 requests of 1 partner were held back."
-        ),
+        page.contains("; it was open 7 times in this window. 34 requests of 1 partner were held back."),
         "{page}"
     );
     assert!(
@@ -308,7 +306,7 @@ async fn a_page_of_one_thing_that_there_is_not_says_so() {
         ("/ops/latency?route=nope", "There is no route \"nope\"."),
         ("/ops/latency?route=billing", "No request on billing reached an upstream in this window."),
         ("/ops/upstreams?upstream=nope", "There is no upstream \"nope\"."),
-        ("/ops/upstreams?upstream=billing", "The breaker is closed, and none was open in this window."),
+        ("/ops/upstreams?upstream=billing", "billing’s breaker is closed, and was not open in this window."),
     ] {
         let told = text(&portal.page(page, &ada).await);
         assert!(told.contains(said), "{page}: {told}");
