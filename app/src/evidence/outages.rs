@@ -20,7 +20,10 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
              opened.at as opened_at, opened.reason as opened_reason,
              first.at as first_at, first.reason as first_reason,
              exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'half_open' and e.at < $2
-                     and e.at > coalesce(opened.at, 'infinity')) as was_probed
+                     and e.at > coalesce(opened.at, 'infinity')) as was_probed,
+             -- As `breakers::by_hand` notes it.
+             exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'open' and e.at < $2
+                     and e.at >= coalesce(first.at, 'infinity') and e.reason like 'opened by %') as is_by_hand
          from upstream u
          -- The end of the last outage, if there was one.
          left join lateral (
@@ -76,12 +79,14 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
     let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
     let closings = number(row, "closings")?;
+    let is_by_hand = row.try_get("is_by_hand")?;
     let outage = |since, until: Option<OffsetDateTime>, reason| Outage {
         since,
         until,
         times: closings + u64::from(until.is_none()),
         first: first_at.unwrap_or(since),
         reason,
+        is_by_hand,
         was_probed: false,
         held: 0,
         partners: 0,

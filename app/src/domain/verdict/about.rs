@@ -1,6 +1,6 @@
 //! About: what a partner is told of itself, told to an operator, who asks who must act.
 
-use super::evidence::{Evidence, Outage};
+use super::evidence::Evidence;
 use super::sentence::Sentence;
 use super::{Rule, Tone, Verdict, mine, verdicts};
 
@@ -9,7 +9,11 @@ pub fn about(evidence: Evidence, slug: &str) -> Vec<Verdict> {
     let known = Known {
         is_suspended: evidence.all.now.suspended > evidence.all.now.barred,
         is_over: mine::over_since(&evidence).is_some(),
-        is_by_hand: evidence.upstreams.iter().filter_map(|u| u.outage.as_ref()).any(Outage::is_by_hand),
+        is_by_hand: evidence
+            .upstreams
+            .iter()
+            .filter_map(|upstream| upstream.outage.as_ref())
+            .any(|outage| outage.is_by_hand && outage.times <= 1),
     };
     let mut found = verdicts(&Evidence { about: Some(slug.to_owned()), ..evidence });
     // Good tidings ask nothing of anybody.
@@ -26,7 +30,7 @@ struct Known {
     is_suspended: bool,
     /// No quota has refused anything for a while.
     is_over: bool,
-    /// An operator opened a breaker.
+    /// It was an operator who opened a breaker, and nothing else did.
     is_by_hand: bool,
 }
 
@@ -99,6 +103,7 @@ mod tests {
             times: 1,
             first: datetime!(2026-01-01 14:41:07 UTC),
             reason: "opened by ada@example.com for 1 hour".into(),
+            is_by_hand: true,
             was_probed: false,
             held: 20,
             partners: 1,
@@ -167,6 +172,7 @@ mod tests {
             times: 1,
             first: since,
             reason: "5 timeouts in 10 s".into(),
+            is_by_hand: false,
             was_probed: false,
             held: 12,
             partners: 1,

@@ -111,18 +111,13 @@ pub struct Outage {
     pub first: OffsetDateTime,
     /// As the breaker noted it: "5 timeouts in 10 s".
     pub reason: String,
+    /// Whether an operator opened it one of these times.
+    pub is_by_hand: bool,
     /// Whether a probe has reached the upstream since.
     pub was_probed: bool,
     /// Requests held back in the window since `first`, and how many partners' they were.
     pub held: u64,
     pub partners: u64,
-}
-
-impl Outage {
-    /// As `breakers::by_hand` notes it.
-    pub fn is_by_hand(&self) -> bool {
-        self.reason.starts_with("opened by ")
-    }
 }
 
 /// What an upstream made of a minute's, hour's or day's requests.

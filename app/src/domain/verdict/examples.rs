@@ -59,6 +59,7 @@ fn what_needs_somebody_comes_first_and_then_what_concerns_most_requests() {
         times: 1,
         first: datetime!(2026-01-01 14:41:07 UTC),
         reason: "5 timeouts in 10 s".into(),
+        is_by_hand: false,
         was_probed: false,
         held: 312,
         partners: 4,

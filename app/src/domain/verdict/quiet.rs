@@ -124,14 +124,18 @@ fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     let (they, is) =
         (if are_several { "They" } else { "It" }, if outage.until.is_some() { "was" } else { "is" });
     let your = evidence.your();
-    let why = if outage.is_by_hand() { "by the operator" } else { "to let it recover" };
+    let why = match (outage.is_by_hand, outage.times) {
+        (false, _) => " to let it recover",
+        (true, 0 | 1) => " by the operator",
+        (true, _) => ", by the operator or to let it recover",
+    };
     let held_back = Sentence::new()
         .number(grouped(outage.held))
-        .say(format!(" of {your} requests {} held back {why}", were(outage.held)));
+        .say(format!(" of {your} requests {} held back{why}", were(outage.held)));
     let sentence = Sentence::new().names(&held, NAMES).say(" ");
     let sentence = match upstream::failing(evidence, upstream) {
         // What began first comes first.
-        Some((from, failing)) if from < outage.first && !outage.is_by_hand() => {
+        Some((from, failing)) if from < outage.first && !outage.is_by_hand => {
             let since = format!("; since {} ", evidence.second(outage.first));
             sentence.then(failing).say(since).then(held_back)
         }

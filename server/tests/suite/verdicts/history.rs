@@ -1,7 +1,9 @@
 //! Verdicts on what the books tell of minutes that are over.
 
+use app::breakers::{Hand, by_hand};
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
+use app::domain::verdict::about;
 use app::domain::verdict::evidence::Answers;
 use sqlx::postgres::PgPoolOptions;
 use toll::ledger::record::{End, Record};
@@ -21,7 +23,7 @@ impl Scene {
         self.said(80).await
     }
 
-    /// The door of `billing` was shut twelve minutes ago, and held back so many requests in that minute.
+    /// The breaker of `billing` opened twelve minutes ago, and held back so many requests in that minute.
     async fn was_shut_and_held_back(&self, requests: usize) {
         let held = self.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
         self.write_past(12, vec![held; requests]).await;
@@ -115,6 +117,26 @@ async fn callers_whom_the_cache_serves_are_none_that_an_open_breaker_keeps_away(
     scene.write_past(1, vec![hit; 10]).await;
     let said = scene.said(50).await.remove(0);
     assert!(said.contains("; 40 requests of 1 partner were held back, none since "), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_breaker_that_an_operator_opened_is_not_said_to_recover() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    let db = &scene.toll.db.pool;
+    let breaker = "select upstream_id, generation from breaker join upstream on id = upstream_id where name = 'billing'";
+    let (upstream, generation): (i64, i64) = sqlx::query_as(breaker).fetch_one(db).await.unwrap();
+    let hold = Hand::Open(time::Duration::HOUR);
+    assert!(by_hand(db, upstream, generation, hold, "ada@example.com").await.unwrap());
+    let held = scene.record("acme", "billing", Stage::Breaker, Outcome::BreakerOpen).await;
+    scene.write_past(1, vec![held; 20]).await;
+    let acme = Who::Partner(scene.partner("acme").await);
+    let mine = scene.verdicts(acme, 20).await.remove(0).text();
+    assert!(
+        mine.ends_with(": 20 of your requests were held back by the operator. It is not your doing."),
+        "{mine}"
+    );
+    let about = about(scene.evidence(acme, 20).await, "acme").remove(0).text();
+    assert!(about.starts_with("You alone can act: `billing` has been unavailable since "), "{about}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

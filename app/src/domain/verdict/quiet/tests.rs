@@ -13,6 +13,7 @@ fn outage(held: u64, partners: u64) -> Outage {
         times: 1,
         first: datetime!(2026-01-01 14:02:11 UTC),
         reason: "5 timeouts in 10 s".into(),
+        is_by_hand: false,
         was_probed: false,
         held,
         partners,
@@ -177,9 +178,13 @@ fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_
 
 #[test]
 fn who_is_held_back_by_hand_is_not_told_that_something_recovers() {
-    let reason = "opened by ada@example.com for 1 hour".into();
+    let said = |times| {
+        let by_hand = Outage { is_by_hand: true, times, ..outage(12, 1) };
+        texts(&Evidence { who: Who::Partner(1), ..of(by_hand) })
+    };
+    assert!(said(2)[0].contains("12 of your requests were held back, by the operator or to let it recover."));
     assert_eq!(
-        texts(&Evidence { who: Who::Partner(1), ..of(Outage { reason, ..outage(12, 1) }) }),
+        said(1),
         [
             "`billing` has been unavailable since 14:02:11: 12 of your requests were held back by the operator. It is not your \
              doing."

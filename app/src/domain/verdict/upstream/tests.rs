@@ -115,6 +115,7 @@ fn while_the_breaker_is_open_it_says_it_all() {
         times: 1,
         first: hour().window.from,
         reason: "5 failures in 10 s".into(),
+        is_by_hand: false,
         was_probed: false,
         held: 1,
         partners: 1,
