@@ -43,7 +43,8 @@ fn actor(verdict: &Verdict, slug: &str, known: Known) -> Sentence {
         (Rule::Mine, _) => partner().say(" or you must act"),
         (Rule::Door, _) if known.is_suspended => Sentence::new().say("You alone can act"),
         (Rule::Door, _) => partner().say(" or you must act"),
-        (Rule::Quiet, _) if known.is_by_hand => Sentence::new().say("You alone can act"),
+        (Rule::Quiet, Tone::Alarm) if known.is_by_hand => Sentence::new().say("You alone can act"),
+        (Rule::Quiet, _) if known.is_by_hand => Sentence::new().say("Nobody must act"),
         // What is over, or hurts nobody now, or is no more than an upstream can take.
         (Rule::Quiet | Rule::Upstream, Tone::Notice) => {
             Sentence::new().say("Whoever runs the upstream should know")
@@ -108,12 +109,14 @@ mod tests {
             held: 20,
             partners: 1,
         };
-        let evidence = Evidence {
+        let by_hand = |until| Evidence {
             routes: vec![route("billing", held, Tally::default())],
-            upstreams: vec![upstream("billing", Some(outage))],
+            upstreams: vec![upstream("billing", Some(Outage { until, ..outage.clone() }))],
             ..of(held)
         };
-        assert!(told(evidence)[0].starts_with("You alone can act: `billing` has been unavailable"));
+        assert!(told(by_hand(None))[0].starts_with("You alone can act: `billing` has been unavailable"));
+        let closed = told(by_hand(Some(datetime!(2026-01-01 14:45 UTC))));
+        assert!(closed[0].starts_with("Nobody must act: `billing` was unavailable"), "{closed:?}");
     }
 
     #[test]
@@ -211,7 +214,7 @@ mod tests {
             Tally { arrived: 80, unidentified: 60, suspended: 60, reached: 20, ..Tally::default() };
         assert_eq!(
             told(of(suspended)),
-            ["You alone can act: 60 of acme’s 80 requests were refused because it is suspended."]
+            ["You alone can act: 60 of acme’s 80 requests were refused because it was suspended."]
         );
         let barred = Tally { suspended: 0, barred: 60, ..suspended };
         assert_eq!(

@@ -81,17 +81,17 @@ fn strangers(evidence: &Evidence) -> Vec<Found> {
     found.collect()
 }
 
-/// "60 of your 80 requests were refused because your account is suspended."
+/// "60 of your 80 requests were refused because your account was suspended."
 fn barred(evidence: &Evidence) -> Vec<Found> {
     let now = evidence.all.now;
     let (closed, ended) = match evidence.about {
         None => (
             "went to a route that your plan or your key does not open.",
-            "were refused because your account is suspended.",
+            "were refused because your account was suspended.",
         ),
         Some(_) => (
             "went to a route that its plan or its key does not open.",
-            "were refused because it is suspended.",
+            "were refused because it was suspended.",
         ),
     };
     let kinds = [(now.barred, closed, "key_not_allowed"), (now.suspended, ended, "partner_suspended")];
@@ -178,7 +178,7 @@ mod tests {
         assert!(suspended(9).is_empty());
         assert_eq!(
             suspended(10),
-            ["10 of your 530 requests were refused because your account is suspended."]
+            ["10 of your 530 requests were refused because your account was suspended."]
         );
     }
 }
