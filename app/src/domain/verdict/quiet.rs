@@ -87,7 +87,7 @@ fn shut_now(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage) -
 }
 
 /// When something was last seen, if that is a while ago.
-fn long_ago(evidence: &Evidence, last: Option<OffsetDateTime>) -> Option<String> {
+pub(super) fn long_ago(evidence: &Evidence, last: Option<OffsetDateTime>) -> Option<String> {
     last.filter(|last| evidence.is_past(*last)).map(|last| evidence.minute(last))
 }
 

@@ -48,17 +48,32 @@ pub(super) fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Opt
     let stretch = worst(&upstream.slots)?;
     let (answers, when) = (stretch.answers, stretch.when(evidence));
     let faults = answers.faults();
-    let tone = if stretch.is_over { Tone::Notice } else { Tone::Alarm };
+    let silent = quiet::long_ago(evidence, evidence.asked_of(&upstream.name).now.last_arrived);
+    let silent = silent.filter(|_| !stretch.is_over);
+    let tone = if stretch.is_over || silent.is_some() { Tone::Notice } else { Tone::Alarm };
     let sentence = match evidence.who {
         Who::Ops => {
             let sentence = Sentence::new().name(&upstream.name).say(" ").then(failed(&answers, None, &when));
-            sentence.say("; ").then(stopped(&answers))
+            let sentence = sentence.say("; ").then(stopped(&answers));
+            match silent {
+                Some(called) => sentence.say(format!(", and nobody has called it since {called}")),
+                None => sentence,
+            }
         }
         Who::Partner(_) => {
-            let sentence = Sentence::new()
-                .names(&routes_at_fault(evidence, upstream), 3)
-                .say(" ")
-                .then(failed(&answers, Some(evidence.you()), &when));
+            let routes = routes_at_fault(evidence, upstream);
+            let it = if routes.len() > 1 { "them" } else { "it" };
+            let sentence = Sentence::new().names(&routes, 3).say(" ").then(failed(
+                &answers,
+                Some(evidence.you()),
+                &when,
+            ));
+            let sentence = match silent {
+                Some(called) => {
+                    sentence.say(format!(", and {} not called {it} since {called}", evidence.you_have()))
+                }
+                None => sentence,
+            };
             sentence.say(format!("; it is not {} doing", evidence.your()))
         }
     };

@@ -1,3 +1,5 @@
+use time::macros::datetime;
+
 use super::*;
 use crate::domain::verdict::evidence::{Compared, Outage, Tally};
 use crate::domain::verdict::examples::{hour, route, texts};
@@ -133,6 +135,30 @@ fn a_partner_is_told_that_it_is_not_its_doing() {
         texts(&evidence),
         ["`billing` answered 38 % of what you sent with 5xx since 14:00; it is not your doing."]
     );
+}
+
+#[test]
+fn an_upstream_that_nobody_has_called_since_it_failed_is_no_alarm() {
+    let mut evidence = of(&[(50, 19)]);
+    // It is 14:50:30.
+    evidence.routes[0].tally.now.last_arrived = Some(datetime!(2026-01-01 14:01 UTC));
+    let verdict = verdicts(&evidence).remove(0);
+    assert_eq!(verdict.tone, Tone::Notice);
+    assert_eq!(
+        verdict.text(),
+        "`billing` answered 38 % of what it got with 5xx since 14:00; nothing was stopped before it, and nobody has called \
+         it since 14:01."
+    );
+    let mine = Evidence { who: Who::Partner(1), ..evidence.clone() };
+    assert_eq!(
+        texts(&mine),
+        [
+            "`billing` answered 38 % of what you sent with 5xx since 14:00, and you have not called it since 14:01; it is not \
+             your doing."
+        ]
+    );
+    evidence.routes[0].tally.now.last_arrived = Some(datetime!(2026-01-01 14:50 UTC));
+    assert_eq!(verdicts(&evidence)[0].tone, Tone::Alarm);
 }
 
 #[test]
