@@ -98,7 +98,7 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
         tallies::add_before(before, &mut evidence, &mut routes);
     }
     outages::read(&mut tx, &mut evidence, &routes).await?;
-    slots::read(&mut tx, &mut evidence, &routes).await?;
+    slots::read(&mut tx, &evidence, &mut routes).await?;
     match who {
         Who::Ops => {
             evidence.grown = partners::grown(&mut tx, &evidence).await?;

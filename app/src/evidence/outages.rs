@@ -68,7 +68,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
             (outage.held, outage.partners) = felt(db, evidence, ids).await?;
         }
         let name = row.try_get("name")?;
-        evidence.upstreams.push(UpstreamEvidence { name, outage, slots: Vec::new() });
+        evidence.upstreams.push(UpstreamEvidence { name, outage });
     }
     Ok(())
 }

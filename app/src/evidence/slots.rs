@@ -21,8 +21,8 @@ const BY_HOUR: Duration = Duration::days(7);
 /// Route, length in seconds and how requests ended; when, and how many did each time.
 type Row = (i64, i32, i32, Vec<OffsetDateTime>, Vec<i64>);
 
-/// For the upstreams that failed often enough to be named.
-pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Route]) -> sqlx::Result<()> {
+/// For the routes to upstreams that failed often enough to be named.
+pub async fn read(db: &mut PgConnection, evidence: &Evidence, routes: &mut [Route]) -> sqlx::Result<()> {
     let faults = |upstream: i64| -> u64 {
         let to_it = routes.iter().filter(|route| route.upstream == upstream);
         to_it.map(|route| route.evidence.tally.now.faults()).sum()
@@ -48,23 +48,17 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     );
     let query = sqlx::query_as(AssertSqlSafe(sql)).bind(tiles.times()).bind(ids);
     let rows: Vec<Row> = query.bind(evidence.who.partner()).fetch_all(db).await?;
-    let upstream_of: BTreeMap<i64, i64> = routes.iter().map(|route| (route.id, route.upstream)).collect();
     let mut slots: BTreeMap<(i64, OffsetDateTime), Slot> = BTreeMap::new();
     for (route, seconds, kind, times, requests) in rows {
         for (at, requests) in times.into_iter().zip(requests) {
             let to = at + Duration::seconds(seconds.into());
-            let slot = slots.entry((upstream_of[&route], at)).or_insert(Slot {
-                at,
-                to,
-                answers: Answers::default(),
-            });
+            let slot = slots.entry((route, at)).or_insert(Slot { at, to, answers: Answers::default() });
             count(&mut slot.answers, kind, requests as u64);
         }
     }
-    for ((upstream, _), slot) in slots {
-        let name = routes.iter().find(|r| r.upstream == upstream).map(|r| &r.evidence.upstream);
-        if let Some(found) = evidence.upstreams.iter_mut().find(|u| Some(&u.name) == name) {
-            found.slots.push(slot);
+    for ((id, _), slot) in slots {
+        if let Some(route) = routes.iter_mut().find(|route| route.id == id) {
+            route.evidence.slots.push(slot);
         }
     }
     Ok(())

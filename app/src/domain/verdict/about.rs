@@ -2,54 +2,54 @@
 
 use super::evidence::Evidence;
 use super::sentence::Sentence;
-use super::{Rule, Tone, Verdict, mine, verdicts};
+use super::{Found, Rule, Tone, Verdict, found};
 
-/// The verdicts of a partner's own evidence, in words for an operator; the first begins with who must act. None: nobody.
+/// The verdicts of a partner's own evidence, in words for an operator; the first begins with who must act.
 pub fn about(evidence: Evidence, slug: &str) -> Vec<Verdict> {
-    let known = Known {
-        is_suspended: evidence.all.now.suspended > evidence.all.now.barred,
-        is_over: mine::over_since(&evidence).is_some(),
-        is_by_hand: evidence
-            .upstreams
-            .iter()
-            .filter_map(|upstream| upstream.outage.as_ref())
-            .any(|outage| outage.is_by_hand && outage.times <= 1),
-    };
-    let mut found = verdicts(&Evidence { about: Some(slug.to_owned()), ..evidence });
+    let mut found = found(&Evidence { about: Some(slug.to_owned()), ..evidence });
     // Good tidings ask nothing of anybody.
-    if let Some(first) = found.first_mut().filter(|first| first.tone != Tone::Good) {
-        let sentence = std::mem::take(&mut first.sentence);
-        first.sentence = actor(first, slug, known).say(": ").then(sentence);
+    if let Some(Found { verdict, actor, .. }) = found.first_mut().filter(|f| f.verdict.tone != Tone::Good) {
+        let actor = actor.unwrap_or_else(|| Actor::usual(verdict));
+        let sentence = std::mem::take(&mut verdict.sentence);
+        verdict.sentence = actor.must_act(slug).say(": ").then(sentence);
     }
-    found
+    found.into_iter().map(|found| found.verdict).collect()
 }
 
-/// What decides beside the rule.
-#[derive(Clone, Copy)]
-struct Known {
-    is_suspended: bool,
-    /// No quota has refused anything for a while.
-    is_over: bool,
-    /// It was an operator who opened a breaker, and nothing else did.
-    is_by_hand: bool,
+/// Who must act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Actor {
+    Nobody,
+    Partner,
+    PartnerOrYou,
+    You,
+    Upstream,
+    /// Nobody now.
+    UpstreamKnows,
 }
 
-fn actor(verdict: &Verdict, slug: &str, known: Known) -> Sentence {
-    let partner = || Sentence::new().name(slug);
-    match (verdict.rule, verdict.tone) {
-        (Rule::Mine, _) if known.is_over => Sentence::new().say("Nobody must act any more"),
-        (Rule::Mine, Tone::Alarm) | (Rule::Keys, _) => partner().say(" must act"),
-        // More than a plan gives: the one asks for less, or the other gives more.
-        (Rule::Mine, _) => partner().say(" or you must act"),
-        (Rule::Door, _) if known.is_suspended => Sentence::new().say("You alone can act"),
-        (Rule::Door, _) => partner().say(" or you must act"),
-        (Rule::Quiet, Tone::Alarm) if known.is_by_hand => Sentence::new().say("You alone can act"),
-        (Rule::Quiet, _) if known.is_by_hand => Sentence::new().say("Nobody must act"),
-        // What is over, or hurts nobody now, or is no more than an upstream can take.
-        (Rule::Quiet | Rule::Upstream, Tone::Notice) => {
-            Sentence::new().say("Whoever runs the upstream should know")
+impl Actor {
+    fn usual(verdict: &Verdict) -> Actor {
+        match (verdict.rule, verdict.tone) {
+            (Rule::Mine, Tone::Alarm) | (Rule::Keys, _) => Actor::Partner,
+            // More than a plan gives: the one asks for less, or the other gives more.
+            (Rule::Mine | Rule::Door, _) => Actor::PartnerOrYou,
+            // What is over, or hurts nobody now, or is no more than an upstream can take.
+            (Rule::Quiet | Rule::Upstream, Tone::Notice) => Actor::UpstreamKnows,
+            _ => Actor::Upstream,
         }
-        _ => Sentence::new().say("Whoever runs the upstream must act"),
+    }
+
+    fn must_act(self, slug: &str) -> Sentence {
+        let partner = || Sentence::new().name(slug);
+        match self {
+            Actor::Nobody => Sentence::new().say("Nobody must act"),
+            Actor::Partner => partner().say(" must act"),
+            Actor::PartnerOrYou => partner().say(" or you can act"),
+            Actor::You => Sentence::new().say("You alone can act"),
+            Actor::Upstream => Sentence::new().say("Whoever runs the upstream must act"),
+            Actor::UpstreamKnows => Sentence::new().say("Whoever runs the upstream should know"),
+        }
     }
 }
 
@@ -59,10 +59,8 @@ mod tests {
 
     use super::*;
     use crate::domain::verdict::Who;
-    use crate::domain::verdict::evidence::{
-        Answers, Compared, EndedKey, Ending, Outage, Slot, Tally, UpstreamEvidence,
-    };
-    use crate::domain::verdict::examples::{HASTY, hour, route, upstream};
+    use crate::domain::verdict::evidence::{Compared, EndedKey, Ending, Outage, RouteEvidence, Slot, Tally};
+    use crate::domain::verdict::examples::{HASTY, hour, minute, outage, route, shut, upstream};
 
     fn of(now: Tally) -> Evidence {
         Evidence { who: Who::Partner(1), all: Compared { now, ..Compared::default() }, ..hour() }
@@ -96,27 +94,27 @@ mod tests {
     fn of_what_is_over_or_was_done_by_hand_the_partner_need_not_act() {
         let spent = Tally { arrived: 90, spent: 30, reached: 60, ..Tally::default() };
         let over = Tally { last_refused: Some(datetime!(2026-01-01 14:33 UTC)), ..spent };
-        assert!(told(of(over))[0].starts_with("Nobody must act any more: 30 of acme’s 90 requests"));
-        let held = Tally { arrived: 20, held: 20, ..Tally::default() };
-        let outage = Outage {
-            since: datetime!(2026-01-01 14:41:07 UTC),
-            until: None,
-            times: 1,
-            first: datetime!(2026-01-01 14:41:07 UTC),
-            reason: "opened by ada@example.com for 1 hour".into(),
-            is_by_hand: true,
-            was_probed: false,
-            held: 20,
-            partners: 1,
-        };
+        assert!(told(of(over))[0].starts_with("Nobody must act: 30 of acme’s 90 requests"));
         let by_hand = |until| Evidence {
-            routes: vec![route("billing", held, Tally::default())],
-            upstreams: vec![upstream("billing", Some(Outage { until, ..outage.clone() }))],
-            ..of(held)
+            who: Who::Partner(1),
+            ..shut(Outage { until, is_by_hand: true, ..outage(20, 1) })
         };
         assert!(told(by_hand(None))[0].starts_with("You alone can act: `billing` has been unavailable"));
         let closed = told(by_hand(Some(datetime!(2026-01-01 14:45 UTC))));
         assert!(closed[0].starts_with("Nobody must act: `billing` was unavailable"), "{closed:?}");
+    }
+
+    #[test]
+    fn what_an_operator_opened_does_not_make_another_upstreams_outage_its_doing() {
+        let by_hand = Outage { is_by_hand: true, ..outage(20, 1) };
+        let mut evidence = Evidence { who: Who::Partner(1), ..shut(by_hand) };
+        let held = Tally { arrived: 30, held: 30, ..Tally::default() };
+        evidence.upstreams.push(upstream("orders", Some(outage(30, 1))));
+        evidence.routes.push(route("orders", held, Tally::default()));
+        assert!(
+            told(evidence)[0]
+                .starts_with("Whoever runs the upstream must act: `orders` has been unavailable")
+        );
     }
 
     #[test]
@@ -125,72 +123,49 @@ mod tests {
         assert_eq!(
             told(of(now)),
             [
-                "`acme` or you must act: 20 of acme’s 80 requests went beyond its plan’s quota; none of them was a retry sent too early. It spreads them out, or gets a larger plan from you."
+                "`acme` or you can act: 20 of acme’s 80 requests went beyond its quota; none of them was a retry sent too early. It spreads them out, or gets a larger plan from you."
             ]
         );
     }
 
-    fn of_billing(billing: UpstreamEvidence, tally: Tally) -> Evidence {
-        Evidence {
-            upstreams: vec![billing],
-            routes: vec![route("billing", tally, Tally::default())],
+    fn failing(slots: Vec<Slot>) -> Vec<String> {
+        let tally = Tally { arrived: 40, reached: 40, failed: 20, ..Tally::default() };
+        told(Evidence {
+            upstreams: vec![upstream("billing", None)],
+            routes: vec![RouteEvidence { slots, ..route("billing", tally, Tally::default()) }],
             ..of(tally)
-        }
+        })
     }
 
     #[test]
     fn an_upstream_that_is_well_again_is_nobodys_to_mend_now() {
-        let minute = |n: i64, failed| Slot {
-            at: hour().window.from + time::Duration::minutes(n),
-            to: hour().window.from + time::Duration::minutes(n + 1),
-            answers: Answers { reached: 40, failed, ..Answers::default() },
-        };
-        let mut billing = upstream("billing", None);
-        billing.slots = (0..10).map(|n| minute(n, if n < 5 { 20 } else { 0 })).collect();
-        let tally = Tally { arrived: 400, reached: 400, failed: 100, ..Tally::default() };
+        let at = |n: i64| hour().window.from + time::Duration::minutes(n);
+        let slots = (0..10).map(|n| minute(at(n), 40, if n < 5 { 20 } else { 0 })).collect();
         assert_eq!(
-            told(of_billing(billing, tally)),
+            failing(slots),
             [
-                "Whoever runs the upstream should know: `billing` answered 50 % of what acme sent with 5xx from 14:00 to 14:05; it is not acme’s doing."
+                "Whoever runs the upstream should know: `billing` answered 50 % of what it got from acme with 5xx from 14:00 to 14:05; it is not acme’s doing."
             ]
         );
     }
 
     #[test]
     fn what_an_upstream_does_is_not_the_partners_to_mend() {
-        let tally = Tally { arrived: 40, reached: 40, failed: 20, ..Tally::default() };
-        let at = datetime!(2026-01-01 14:20 UTC);
-        let mut billing = upstream("billing", None);
-        billing.slots = vec![Slot { at, to: at + time::Duration::MINUTE, answers: tally.answers() }];
         assert_eq!(
-            told(of_billing(billing, tally)),
+            failing(vec![minute(datetime!(2026-01-01 14:20 UTC), 40, 20)]),
             [
-                "Whoever runs the upstream must act: `billing` answered 50 % of what acme sent with 5xx since 14:20; it is not acme’s doing."
+                "Whoever runs the upstream must act: `billing` answered 50 % of what it got from acme with 5xx since 14:20; it is not acme’s doing."
             ]
         );
-        let since = datetime!(2026-01-01 14:41:07 UTC);
-        let outage = Outage {
-            since,
-            until: None,
-            times: 1,
-            first: since,
-            reason: "5 timeouts in 10 s".into(),
-            is_by_hand: false,
-            was_probed: false,
-            held: 12,
-            partners: 1,
-        };
-        let held = Tally { arrived: 12, held: 12, ..Tally::default() };
-        let shut = |outage| of_billing(upstream("billing", Some(outage)), held);
-        let over = Outage { until: Some(datetime!(2026-01-01 14:45 UTC)), ..outage.clone() };
+        let shut = |outage| told(Evidence { who: Who::Partner(1), ..shut(outage) });
+        let over = Outage { until: Some(datetime!(2026-01-01 14:45 UTC)), ..outage(12, 1) };
         assert!(
-            told(shut(over))[0]
-                .starts_with("Whoever runs the upstream should know: `billing` was unavailable")
+            shut(over)[0].starts_with("Whoever runs the upstream should know: `billing` was unavailable")
         );
         assert_eq!(
-            told(shut(outage)),
+            shut(outage(12, 1)),
             [
-                "Whoever runs the upstream must act: `billing` has been unavailable since 14:41:07: 12 of acme’s requests were held back to let it recover. It is not acme’s doing."
+                "Whoever runs the upstream must act: `billing` has been unavailable since 14:02:11: 12 of acme’s requests were held back to let it recover. It is not acme’s doing."
             ]
         );
     }
@@ -220,7 +195,7 @@ mod tests {
         assert_eq!(
             told(of(barred)),
             [
-                "`acme` or you must act: 60 of acme’s 80 requests went to a route that its plan or its key does not open."
+                "`acme` or you can act: 60 of acme’s 80 requests went to a route that its plan or its key does not open."
             ]
         );
     }

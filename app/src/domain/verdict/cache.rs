@@ -3,7 +3,7 @@
 use super::evidence::{Evidence, RouteEvidence};
 use super::sentence::Sentence;
 use super::words::{count, grouped, lasting, share};
-use super::{Found, Rule, Tone, Verdict, link};
+use super::{Found, Rule, Tone, link};
 use crate::domain::cache_miss::CacheMiss;
 
 /// Of fewer requests there is nothing to say for or against a cache.
@@ -48,7 +48,7 @@ fn earnings(evidence: &Evidence, route: &RouteEvidence) -> Option<Found> {
         return None;
     };
     let href = link::to(evidence, "/ops/cache", &[("route", &route.name)]);
-    Some(Found { weight: asked, verdict: Verdict { rule: Rule::Cache, tone, sentence, href } })
+    Some(Found::new(Rule::Cache, tone, asked, sentence, href))
 }
 
 /// "`orders` was served from cache 83 % of the time: 10,240 upstream calls and 41 minutes of upstream time saved."

@@ -1,10 +1,11 @@
 //! Door: calls that end before anybody knows whose they are, or where the caller may not go. Nobody is named: whoever has no
 //! key that was ever made is no partner.
 
+use super::about::Actor;
 use super::evidence::{Evidence, Tally, Who};
 use super::sentence::Sentence;
 use super::words::{count, grouped, share};
-use super::{Found, Rule, Tone, Verdict, link, loud};
+use super::{Found, Rule, Tone, link, loud};
 
 /// Fewer are stray calls: robots, a typing error.
 const LEAST: u64 = 50;
@@ -76,7 +77,7 @@ fn strangers(evidence: &Evidence) -> Vec<Found> {
             grouped(now.arrived)
         ));
         let href = link::requests(evidence, filters);
-        Found { weight: n, verdict: Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href } }
+        Found::new(Rule::Door, Tone::Notice, n, sentence, href)
     });
     found.collect()
 }
@@ -94,15 +95,18 @@ fn barred(evidence: &Evidence) -> Vec<Found> {
             "were refused because it was suspended.",
         ),
     };
-    let kinds = [(now.barred, closed, "key_not_allowed"), (now.suspended, ended, "partner_suspended")];
-    let found = kinds.into_iter().filter(|(n, ..)| *n >= LEAST_BARRED).map(|(n, words, outcome)| {
+    let kinds = [
+        (now.barred, closed, "key_not_allowed", Actor::PartnerOrYou),
+        (now.suspended, ended, "partner_suspended", Actor::You),
+    ];
+    let found = kinds.into_iter().filter(|(n, ..)| *n >= LEAST_BARRED).map(|(n, words, outcome, actor)| {
         let sentence = Sentence::new().number(grouped(n)).say(format!(
             " of {} {} {words}",
             evidence.your(),
             count(now.arrived, "request")
         ));
         let href = link::requests(evidence, &[("stage", "key"), ("outcome", outcome)]);
-        Found { weight: n, verdict: Verdict { rule: Rule::Door, tone: Tone::Notice, sentence, href } }
+        Found::new(Rule::Door, Tone::Notice, n, sentence, href).of(Some(actor))
     });
     found.collect()
 }

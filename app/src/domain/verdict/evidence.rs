@@ -67,6 +67,8 @@ pub struct RouteEvidence {
     pub misses: Vec<(CacheMiss, u64)>,
     /// How often all or a part of it was forgotten on an operator's word.
     pub purges: u64,
+    /// What its upstream made of it, oldest first, without the times in which nothing was asked; read where that failed.
+    pub slots: Vec<Slot>,
 }
 
 /// A partner that came back before its time.
@@ -96,8 +98,6 @@ pub struct UpstreamEvidence {
     pub name: String,
     /// The last time that its breaker was open, if that touches the window.
     pub outage: Option<Outage>,
-    /// Oldest first, without those in which nothing was asked of it; read where it failed.
-    pub slots: Vec<Slot>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ pub struct Outage {
     pub partners: u64,
 }
 
-/// What an upstream made of a minute's, hour's or day's requests.
+/// What became of a minute's, hour's or day's requests for an upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     pub at: OffsetDateTime,
@@ -211,10 +211,15 @@ impl Evidence {
         dated.stretch(from, to, by_day)
     }
 
-    /// What the routes to an upstream got.
+    /// The routes to an upstream.
+    pub fn routes_to<'a>(&'a self, upstream: &str) -> impl Iterator<Item = &'a RouteEvidence> + Clone {
+        self.routes.iter().filter(move |route| route.upstream == upstream)
+    }
+
+    /// What they got.
     pub fn asked_of(&self, upstream: &str) -> Compared<Tally> {
         let mut sum = Compared::<Tally>::default();
-        for route in self.routes.iter().filter(|route| route.upstream == upstream) {
+        for route in self.routes_to(upstream) {
             sum.now.merge(&route.tally.now);
             sum.before.merge(&route.tally.before);
         }

@@ -1,9 +1,10 @@
 //! Evidence to begin a test from, and every rule at once.
 
 use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
 
 use super::evidence::{
-    Compared, Evidence, Habit, Outage, RouteEvidence, Suspect, Tally, UpstreamEvidence, Who,
+    Answers, Compared, Evidence, Habit, Outage, RouteEvidence, Slot, Suspect, Tally, UpstreamEvidence, Who,
 };
 use super::{Rule, verdicts};
 use crate::domain::window::Window;
@@ -32,7 +33,7 @@ pub fn texts(evidence: &Evidence) -> Vec<String> {
 }
 
 pub fn upstream(name: &str, outage: Option<Outage>) -> UpstreamEvidence {
-    UpstreamEvidence { name: name.into(), outage, slots: Vec::new() }
+    UpstreamEvidence { name: name.into(), outage }
 }
 
 /// A route to the upstream of the same name.
@@ -46,6 +47,51 @@ pub fn route(name: &str, now: Tally, before: Tally) -> RouteEvidence {
     }
 }
 
+/// A breaker that has been open since eleven seconds past 14:02.
+pub fn outage(held: u64, partners: u64) -> Outage {
+    let since = datetime!(2026-01-01 14:02:11 UTC);
+    Outage {
+        since,
+        until: None,
+        times: 1,
+        first: since,
+        reason: "5 timeouts in 10 s".into(),
+        is_by_hand: false,
+        was_probed: false,
+        held,
+        partners,
+    }
+}
+
+/// Nothing but what such an outage of `billing` holds back.
+pub fn shut(outage: Outage) -> Evidence {
+    let held = Tally { arrived: outage.held, held: outage.held, ..Tally::default() };
+    Evidence {
+        all: Compared { now: held, ..Compared::default() },
+        routes: vec![route("billing", held, Tally::default())],
+        upstreams: vec![upstream("billing", Some(outage))],
+        ..hour()
+    }
+}
+
+/// The same, without calls after one time, and without any that came as far as the breaker after another.
+pub fn without_calls_since(called: OffsetDateTime, came: OffsetDateTime, outage: Outage) -> Evidence {
+    let mut evidence = shut(outage);
+    let now = &mut evidence.routes[0].tally.now;
+    (now.last_arrived, now.last_at_breaker) = (Some(called), Some(came));
+    evidence
+}
+
+/// With the breaker open since 14:02:11, and at 14:50:30.
+pub const LONG_AGO: OffsetDateTime = datetime!(2026-01-01 14:06 UTC);
+pub const JUST_NOW: OffsetDateTime = datetime!(2026-01-01 14:50 UTC);
+
+/// A minute of `billing`: so many requests, of which so many were answered with 5xx.
+pub fn minute(at: OffsetDateTime, reached: u64, failed: u64) -> Slot {
+    let answers = Answers { reached, failed, ..Answers::default() };
+    Slot { at, to: at + Duration::MINUTE, answers }
+}
+
 /// So many requests, all of which the upstream answered.
 pub fn served(reached: u64) -> Tally {
     Tally { arrived: reached, reached, ..Tally::default() }
@@ -53,17 +99,6 @@ pub fn served(reached: u64) -> Tally {
 
 #[test]
 fn what_needs_somebody_comes_first_and_then_what_concerns_most_requests() {
-    let outage = Outage {
-        since: datetime!(2026-01-01 14:41:07 UTC),
-        until: None,
-        times: 1,
-        first: datetime!(2026-01-01 14:41:07 UTC),
-        reason: "5 timeouts in 10 s".into(),
-        is_by_hand: false,
-        was_probed: false,
-        held: 312,
-        partners: 4,
-    };
     let hasty = Suspect {
         slug: "hasty".into(),
         early: Compared { now: 900, before: 900 },
@@ -77,7 +112,11 @@ fn what_needs_somebody_comes_first_and_then_what_concerns_most_requests() {
     orders.tally.now.arrived = 1_000;
     let mut evidence = Evidence {
         suspects: vec![hasty],
-        upstreams: vec![upstream("billing", Some(outage)), upstream("idle", None), upstream("orders", None)],
+        upstreams: vec![
+            upstream("billing", Some(outage(312, 4))),
+            upstream("idle", None),
+            upstream("orders", None),
+        ],
         routes: vec![orders, route("idle", Tally::default(), Tally::default())],
         ..hour()
     };

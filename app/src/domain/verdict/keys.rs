@@ -3,7 +3,7 @@
 use super::evidence::{EndedKey, Ending, Evidence, Tally, Who};
 use super::sentence::Sentence;
 use super::words::{ago, count};
-use super::{Found, Rule, Tone, Verdict, link};
+use super::{Found, Rule, Tone, link};
 
 /// Fewer calls may be somebody who tries whether the key is really dead.
 pub const LEAST_CALLS: u64 = 10;
@@ -58,8 +58,7 @@ fn used(evidence: &Evidence, key: &EndedKey) -> Found {
     };
     let href =
         link::requests(evidence, &[("stage", "key"), ("outcome", outcome), ("key", &key.id.to_string())]);
-    let verdict = Verdict { rule: Rule::Keys, tone: Tone::Notice, sentence, href };
-    Found { weight: key.calls, verdict }
+    Found::new(Rule::Keys, Tone::Notice, key.calls, sentence, href)
 }
 
 /// Calls in a typical minute: the middle one of those that are whole, since neither the first nor the last is.

@@ -9,7 +9,7 @@ use super::door::ENDED;
 use super::evidence::{Compared, Evidence, Suspect, Tally};
 use super::sentence::Sentence;
 use super::words::{before, count, grouped, share, times};
-use super::{Found, Rule, Tone, Verdict, door, keys, link};
+use super::{Found, Rule, Tone, door, keys, link};
 
 /// Fewer early retries accuse nobody.
 pub const LEAST_EARLY: u64 = 20;
@@ -109,8 +109,7 @@ fn fall(evidence: &Evidence) -> Option<Found> {
         .number(grouped(arrived.now))
         .say(".");
     let href = link::to(evidence, "/ops/routes", &[]);
-    let verdict = Verdict { rule: Rule::Loud, tone: Tone::Notice, sentence, href };
-    Some(Found { weight: arrived.before - arrived.now, verdict })
+    Some(Found::new(Rule::Loud, Tone::Notice, arrived.before - arrived.now, sentence, href))
 }
 
 fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
@@ -144,8 +143,7 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
     };
     let tone = causes.iter().map(|(_, cause)| tone_of(cause)).min().unwrap_or(Tone::Notice);
     let href = evidence_of(evidence, leading);
-    let mut found =
-        vec![Found { weight: *most, verdict: Verdict { rule: Rule::Loud, tone, sentence, href } }];
+    let mut found = vec![Found::new(Rule::Loud, tone, *most, sentence, href)];
     // A loop that was as loud before explains no rise, but goes on.
     let named = |slug: &str| causes.iter().any(|(_, c)| matches!(c, Cause::Loop(p) if p.slug == slug));
     let others = loops.iter().filter(|partner| !named(&partner.slug)).take(LOOPS);
@@ -304,8 +302,7 @@ fn standing(evidence: &Evidence, partner: &Suspect) -> Option<Found> {
         .number(share(partner.early.now, arrived))
         .say(" of all arrivals.");
     let href = evidence_of(evidence, &Cause::Loop(partner));
-    let verdict = Verdict { rule: Rule::Loud, tone: tone_of(evidence, partner), sentence, href };
-    Some(Found { weight: partner.early.now, verdict })
+    Some(Found::new(Rule::Loud, tone_of(evidence, partner), partner.early.now, sentence, href))
 }
 
 /// Whose growth it is.

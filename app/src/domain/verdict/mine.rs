@@ -2,10 +2,11 @@
 
 use time::OffsetDateTime;
 
+use super::about::Actor;
 use super::evidence::Evidence;
 use super::sentence::Sentence;
 use super::words::{count, grouped, wait};
-use super::{Found, Rule, Tone, Verdict, link};
+use super::{Found, Rule, Tone, link};
 
 /// Fewer early retries are a slip.
 const LEAST_EARLY: u64 = 10;
@@ -35,11 +36,11 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     };
     let filters = [("stage", "quota")].into_iter().chain(outcome.map(|outcome| ("outcome", outcome)));
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
-    vec![Found { weight: refusals, verdict: Verdict { rule: Rule::Mine, tone, sentence, href } }]
+    vec![Found::new(Rule::Mine, tone, refusals, sentence, href).of(until.map(|_| Actor::Nobody))]
 }
 
 /// When the last was refused, if that is a while ago: nobody need do anything about it any more.
-pub(super) fn over_since(evidence: &Evidence) -> Option<OffsetDateTime> {
+fn over_since(evidence: &Evidence) -> Option<OffsetDateTime> {
     evidence.all.now.last_refused.filter(|last| evidence.is_past(*last))
 }
 
@@ -83,17 +84,17 @@ fn mend(evidence: &Evidence) -> &'static str {
 /// First attempts beyond the quota.
 fn spent(evidence: &Evidence, refusals: u64) -> Sentence {
     let (arrived, early) = (count(evidence.all.now.arrived, "request"), evidence.all.now.early);
-    let (plans, given) = match evidence.about {
-        None => ("your plan’s", "you were"),
-        Some(_) => ("its plan’s", "it was"),
-    };
+    let its = if evidence.about.is_some() { "its" } else { "your" };
     let sentence = Sentence::new()
         .number(grouped(refusals))
-        .say(format!(" of {} {arrived} went beyond {plans} quota", evidence.your()));
+        .say(format!(" of {} {arrived} went beyond {its} quota", evidence.your()));
     match early {
         0 => sentence.say("; none of them was a retry sent too early."),
+        // Several programs may share a key, and each wait as it is told.
         _ => sentence
-            .say(format!("; {} of them came sooner than the wait that {given} given.", grouped(early))),
+            .say(format!("; {} of them came before the ", grouped(early)))
+            .name("Retry-After")
+            .say(" of the key’s last refusal was over."),
     }
 }
 
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(
             texts(&of(10, 41, HASTY)),
             [
-                "51 of your 111 requests went beyond your plan’s quota; 10 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
+                "51 of your 111 requests went beyond your quota; 10 of them came before the `Retry-After` of the key’s last refusal was over. Spread them out, or ask for a larger plan."
             ]
         );
     }
@@ -171,7 +172,7 @@ mod tests {
         assert!(looped.text().ends_with("we asked for 9 s. None since 14:33."), "{}", looped.text());
         assert_eq!(
             over(0, 20).text(),
-            "20 of your 80 requests went beyond your plan’s quota; none of them was a retry sent too early. None since 14:33."
+            "20 of your 80 requests went beyond your quota; none of them was a retry sent too early. None since 14:33."
         );
     }
 
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(
             texts(&of(412, 118, job)),
             [
-                "530 of your 590 requests went beyond your plan’s quota; 412 of them came sooner than the wait that you were given. Spread them out, or ask for a larger plan."
+                "530 of your 590 requests went beyond your quota; 412 of them came before the `Retry-After` of the key’s last refusal was over. Spread them out, or ask for a larger plan."
             ]
         );
     }
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(
             texts(&of(0, 20, None)),
             [
-                "20 of your 80 requests went beyond your plan’s quota; none of them was a retry sent too early. Spread them out, or ask for a larger plan."
+                "20 of your 80 requests went beyond your quota; none of them was a retry sent too early. Spread them out, or ask for a larger plan."
             ]
         );
     }

@@ -16,6 +16,7 @@ pub mod sentence;
 mod slow;
 mod starved;
 mod tally;
+mod unavailable;
 mod upstream;
 mod words;
 
@@ -23,6 +24,7 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
+use about::Actor;
 pub use about::about;
 pub use evidence::{Evidence, Who};
 pub use keys::LEAST_CALLS;
@@ -70,14 +72,29 @@ pub enum Tone {
     Good,
 }
 
-/// A verdict, and how many requests it is about.
+/// A verdict, how many requests it is about, and who must act on it, where its rule and its tone do not tell.
 pub(crate) struct Found {
     weight: u64,
     verdict: Verdict,
+    actor: Option<Actor>,
+}
+
+impl Found {
+    fn new(rule: Rule, tone: Tone, weight: u64, sentence: Sentence, href: String) -> Found {
+        Found { weight, verdict: Verdict { rule, tone, sentence, href }, actor: None }
+    }
+
+    fn of(self, actor: Option<Actor>) -> Found {
+        Found { actor, ..self }
+    }
 }
 
 /// Everything that the evidence bears, most important first: by tone, then by the requests concerned.
 pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
+    found(evidence).into_iter().map(|found| found.verdict).collect()
+}
+
+fn found(evidence: &Evidence) -> Vec<Found> {
     let rules = match evidence.who {
         Who::Ops => vec![
             loud::judge(evidence),
@@ -91,7 +108,7 @@ pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
         ],
         Who::Partner(_) => vec![
             mine::judge(evidence),
-            quiet::judge(evidence),
+            unavailable::judge(evidence),
             starved::judge(evidence),
             upstream::judge(evidence),
             keys::judge(evidence),
@@ -101,7 +118,7 @@ pub fn verdicts(evidence: &Evidence) -> Vec<Verdict> {
     let mut found: Vec<Found> = rules.into_iter().flatten().collect();
     // Stable: among equals the order of the rules decides.
     found.sort_by_key(|found| (found.verdict.tone, Reverse(found.weight)));
-    found.into_iter().map(|found| found.verdict).collect()
+    found
 }
 
 impl Verdict {

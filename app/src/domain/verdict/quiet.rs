@@ -3,10 +3,10 @@
 
 use time::OffsetDateTime;
 
-use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence, Who};
+use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence};
 use super::sentence::Sentence;
-use super::words::{count, grouped, were};
-use super::{Found, Rule, Tone, Verdict, link, upstream};
+use super::words::{count, were};
+use super::{Found, Rule, Tone, link, upstream};
 
 /// An outage that is over and held back fewer is not worth a word.
 pub(super) const LEAST_HELD: u64 = 10;
@@ -15,12 +15,8 @@ pub(super) const LEAST_ARRIVED: u64 = 20;
 const NAMES: usize = 3;
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
-    let mut found: Vec<Found> = match evidence.who {
-        Who::Ops => evidence.upstreams.iter().filter_map(|upstream| opened(evidence, upstream)).collect(),
-        Who::Partner(_) => return evidence.upstreams.iter().filter_map(|u| shut_for(evidence, u)).collect(),
-    };
-    found.extend(uncalled(evidence));
-    found
+    let opened = evidence.upstreams.iter().filter_map(|upstream| opened(evidence, upstream));
+    opened.chain(uncalled(evidence)).collect()
 }
 
 /// Whether the breaker is open and somebody felt it.
@@ -36,24 +32,42 @@ fn opened(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
             let (tone, rest) = shut_now(evidence, upstream, outage)?;
             (tone, sentence.then(rest))
         }
-        // Was its breaker open, or did it fail? Where there is more to say about the latter, that says it.
-        Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
-            let (since, until) = (evidence.second(outage.first), evidence.second(until));
+        // Was its breaker open, or did it fail? Where there is more to say about the latter, that says both.
+        Some(until) if outage.held >= LEAST_HELD && upstream::failing(evidence, upstream).is_none() => {
             let sentence = match outage.times {
-                0 | 1 => {
-                    sentence.say(format!(" got nothing from {since} to {until} because its breaker was open"))
-                }
+                0 | 1 => sentence
+                    .say(" got nothing ")
+                    .say(when(evidence, outage, until))
+                    .say(" because its breaker was open"),
                 times => sentence
                     .say(" was shut off ")
                     .number(count(times, "time"))
-                    .say(format!(" between {since} and {until} by its breaker")),
+                    .say(format!(" {} by its breaker", when(evidence, outage, until))),
             };
             let sentence = sentence.say(format!(" ({}); ", outage.reason));
             (Tone::Notice, sentence.then(held(evidence, outage)).say("."))
         }
         _ => return None,
     };
-    Some(about(evidence, upstream, tone, outage.held, sentence))
+    let href = link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]);
+    Some(Found::new(Rule::Quiet, tone, outage.held, sentence, href))
+}
+
+/// "its breaker was open 3 times between 14:02:11 and 14:09:00, and 312 requests of 4 partners were held back", once it is over.
+pub(super) fn was_open(evidence: &Evidence, outage: &Outage) -> Sentence {
+    let until = outage.until.unwrap_or(evidence.until);
+    let often = if outage.times > 1 { format!("{} ", count(outage.times, "time")) } else { String::new() };
+    let was_open = format!("its breaker was open {often}{}, and ", when(evidence, outage, until));
+    Sentence::new().say(was_open).then(held(evidence, outage))
+}
+
+/// "from 14:02:11 to 14:03:40"; of several times "between" these.
+fn when(evidence: &Evidence, outage: &Outage, until: OffsetDateTime) -> String {
+    let (first, until) = (evidence.second(outage.first), evidence.second(until));
+    match outage.times {
+        0 | 1 => format!("from {first} to {until}"),
+        _ => format!("between {first} and {until}"),
+    }
 }
 
 /// While it lasts: does the breaker keep callers away, or are there none?
@@ -114,88 +128,13 @@ fn held(evidence: &Evidence, outage: &Outage) -> Sentence {
     Sentence::new().number(held).say(format!("{whose} {} held back{here}", were(outage.held)))
 }
 
-/// As a partner may know it: its own requests, by the routes that it calls.
-fn shut_for(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
-    let outage = upstream.outage.as_ref()?;
-    let routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name);
-    let held: Vec<&str> = routes.filter(|r| r.tally.now.held > 0).map(|r| r.name.as_str()).collect();
-    let are_several = held.len() > 1;
-    let (tone, when) = unavailable(evidence, upstream, outage, are_several)?;
-    let (they, is) =
-        (if are_several { "They" } else { "It" }, if outage.until.is_some() { "was" } else { "is" });
-    let your = evidence.your();
-    let why = match (outage.is_by_hand, outage.times) {
-        (false, _) => " to let it recover",
-        (true, 0 | 1) => " by the operator",
-        (true, _) => ", by the operator or to let it recover",
-    };
-    let held_back = Sentence::new()
-        .number(grouped(outage.held))
-        .say(format!(" of {your} requests {} held back{why}", were(outage.held)));
-    let sentence = Sentence::new().names(&held, NAMES).say(" ");
-    let sentence = match upstream::failing(evidence, upstream) {
-        // What began first comes first.
-        Some((from, failing)) if from < outage.first && !outage.is_by_hand => {
-            let since = format!("; since {} ", evidence.second(outage.first));
-            sentence.then(failing).say(since).then(held_back)
-        }
-        Some((_, failing)) => {
-            sentence.say(format!("{when}: ")).then(held_back).say(format!(". {they} ")).then(failing)
-        }
-        None => sentence.say(format!("{when}: ")).then(held_back),
-    };
-    let sentence = sentence.say(format!(". It {is} not {your} doing."));
-    Some(about(evidence, upstream, tone, outage.held, sentence))
-}
-
-/// "has been unavailable since 14:02:11", how often, and whether it is called still, if that is worth a word.
-fn unavailable(
-    evidence: &Evidence,
-    upstream: &UpstreamEvidence,
-    outage: &Outage,
-    are_several: bool,
-) -> Option<(Tone, String)> {
-    let first = evidence.second(outage.first);
-    let (has, was, it) = if are_several { ("have", "were", "them") } else { ("has", "was", "it") };
-    match outage.until {
-        None if outage.held > 0 => {
-            let now = evidence.asked_of(&upstream.name).now;
-            let since = evidence.second(outage.since);
-            let since = match outage.times {
-                0 | 1 => format!("{has} been unavailable since {since}"),
-                times => {
-                    let times = count(times, "time");
-                    format!("{has} been unavailable {times} since {first}, now since {since}")
-                }
-            };
-            let when = match long_ago(evidence, now.last_arrived) {
-                Some(called) => {
-                    format!("{since}, and {} not called {it} since {called}", evidence.you_have())
-                }
-                None => since,
-            };
-            let is_felt = long_ago(evidence, now.last_at_breaker).is_none();
-            Some((if is_felt { Tone::Alarm } else { Tone::Notice }, when))
-        }
-        Some(until) if outage.held >= LEAST_HELD && upstream::judge_one(evidence, upstream).is_none() => {
-            let until = evidence.second(until);
-            let times = match outage.times {
-                0 | 1 => String::new(),
-                times => format!("{} ", count(times, "time")),
-            };
-            Some((Tone::Notice, format!("{was} unavailable {times}between {first} and {until}")))
-        }
-        _ => None,
-    }
-}
-
 /// "`billing` is quiet because nobody calls it."
 fn uncalled(evidence: &Evidence) -> Option<Found> {
     if evidence.all.now.arrived < LEAST_ARRIVED {
         return None;
     }
     let is_uncalled = |upstream: &&UpstreamEvidence| {
-        let mut routes = evidence.routes.iter().filter(|route| route.upstream == upstream.name).peekable();
+        let mut routes = evidence.routes_to(&upstream.name).peekable();
         let tally: Tally = evidence.asked_of(&upstream.name).now;
         routes.peek().is_some() && routes.any(|route| route.is_open) && tally.arrived == 0
     };
@@ -208,24 +147,7 @@ fn uncalled(evidence: &Evidence) -> Option<Found> {
     };
     let sentence = Sentence::new().names(&names, NAMES).say(are).say(them);
     let href = link::to(evidence, "/ops/upstreams", &[]);
-    Some(Found { weight: 0, verdict: Verdict { rule: Rule::Quiet, tone: Tone::Good, sentence, href } })
-}
-
-fn about(
-    evidence: &Evidence,
-    upstream: &UpstreamEvidence,
-    tone: Tone,
-    weight: u64,
-    sentence: Sentence,
-) -> Found {
-    let href = match evidence.who {
-        Who::Ops => link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]),
-        Who::Partner(_) => {
-            let filters = [("stage", "breaker")].into_iter().chain(link::only_route(evidence, upstream));
-            link::requests(evidence, &filters.collect::<Vec<_>>())
-        }
-    };
-    Found { weight, verdict: Verdict { rule: Rule::Quiet, tone, sentence, href } }
+    Some(Found::new(Rule::Quiet, Tone::Good, 0, sentence, href))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::evidence::{Compared, Evidence, Tally, UpstreamEvidence};
 use super::sentence::Sentence;
 use super::words::{before, count, grouped, wait};
-use super::{Found, Rule, Tone, Verdict, link, quiet, upstream};
+use super::{Found, Rule, Tone, link, quiet, upstream};
 use crate::domain::histogram::{BOUNDS_MS, Histogram, bucket_of};
 
 /// Of fewer answers the slowest of twenty say nothing.
@@ -17,7 +17,7 @@ const BEARABLE: u64 = 20;
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     // What fails, or is shut off, has more to say than how long it takes.
-    let well = |u: &&UpstreamEvidence| !quiet::is_shut(u) && upstream::judge_one(evidence, u).is_none();
+    let well = |u: &&UpstreamEvidence| !quiet::is_shut(u) && upstream::failing(evidence, u).is_none();
     evidence.upstreams.iter().filter(well).filter_map(|upstream| judge_one(evidence, upstream)).collect()
 }
 
@@ -26,7 +26,7 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
     let (weight, sentence) = given_up(tally.now).or_else(|| slower(evidence, tally))?;
     let sentence = Sentence::new().name(&upstream.name).say(" ").then(sentence);
     let href = link::to(evidence, "/ops/latency", &[]);
-    Some(Found { weight, verdict: Verdict { rule: Rule::Slow, tone: Tone::Notice, sentence, href } })
+    Some(Found::new(Rule::Slow, Tone::Notice, weight, sentence, href))
 }
 
 /// "has slowed down: 95 % of its answers took up to 1 s, in the hour before up to 10 ms."

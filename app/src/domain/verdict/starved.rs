@@ -7,7 +7,7 @@ use super::evidence::{Evidence, Tally, UpstreamEvidence, Who};
 use super::quiet::{LEAST_ARRIVED, LEAST_HELD};
 use super::sentence::Sentence;
 use super::words::{count, grouped, were};
-use super::{Found, Rule, Tone, Verdict, cache, door, keys, link, loud};
+use super::{Found, Rule, Tone, cache, door, keys, link, loud};
 
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let upstreams = evidence.upstreams.iter();
@@ -27,17 +27,20 @@ fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
     if held < LEAST_HELD {
         return None;
     }
-    let of = match evidence.who {
-        Who::Ops => format!(" of {} for it {} held back.", grouped(now.arrived), were(held)),
+    // A partner knows routes.
+    let (names, your) = match evidence.who {
+        Who::Ops => (vec![upstream.name.as_str()], String::new()),
         Who::Partner(_) => {
-            format!(" of {} {} for it {} held back.", evidence.your(), grouped(now.arrived), were(held))
+            let routes = evidence.routes_to(&upstream.name).filter(|route| route.tally.now.saturated > 0);
+            (routes.map(|route| route.name.as_str()).collect(), format!(" {}", evidence.your()))
         }
     };
+    let (they, them) = if names.len() > 1 { ("they", "them") } else { ("it", "it") };
     let sentence = Sentence::new()
-        .name(&upstream.name)
-        .say(" had as many requests at once as it may have: ")
+        .names(&names, 3)
+        .say(format!(" had as many requests at once as {they} may have: "))
         .number(grouped(held))
-        .say(of);
+        .say(format!(" of{your} {} for {them} {} held back.", grouped(now.arrived), were(held)));
     let filters = [("stage", "breaker"), ("outcome", "breaker_saturated")]
         .into_iter()
         .chain(link::only_route(evidence, upstream));
@@ -100,7 +103,7 @@ fn reasons(evidence: &Evidence, upstream: &UpstreamEvidence, now: &Tally) -> Vec
 }
 
 fn found(tone: Tone, weight: u64, sentence: Sentence, href: String) -> Found {
-    Found { weight, verdict: Verdict { rule: Rule::Quiet, tone, sentence, href } }
+    Found::new(Rule::Quiet, tone, weight, sentence, href)
 }
 
 #[cfg(test)]

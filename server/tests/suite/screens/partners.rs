@@ -184,7 +184,7 @@ async fn a_partners_page_says_who_must_act_and_shows_what_the_partner_sees() {
     let answer = portal.page("/ops/partners/acme", &ada).await;
     let page = text(&answer);
     assert!(
-        page.contains("acme or you must act: 25 of acme’s 26 requests went beyond its plan’s quota;"),
+        page.contains("acme or you can act: 25 of acme’s 26 requests went beyond its quota;"),
         "{page}"
     );
     for shown in ["Its quota now", "Quota spentquota stage, 429 25", "the partner", "Over time", "By route"] {
@@ -195,5 +195,5 @@ async fn a_partners_page_says_who_must_act_and_shows_what_the_partner_sees() {
     // The partner reads the same of itself.
     let bob = portal.session("bob@acme.example", InviteAs::Partner(catalog.partners[0])).await;
     let own = text(&portal.page("/portal", &bob).await);
-    assert!(own.contains("25 of your 26 requests went beyond your plan’s quota;"), "{own}");
+    assert!(own.contains("25 of your 26 requests went beyond your quota;"), "{own}");
 }

@@ -48,7 +48,7 @@ async fn whoever_asks_another_question_each_time_is_no_retry_loop() {
     assert_names_nobody(&scene.said(80).await, &["initech"]);
     let initech = Who::Partner(scene.partner("initech").await);
     let read = scene.verdicts(initech, 80).await.remove(0).text();
-    assert!(read.starts_with("60 of your 80 requests went beyond your plan’s quota"), "{read}");
+    assert!(read.starts_with("60 of your 80 requests went beyond your quota"), "{read}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

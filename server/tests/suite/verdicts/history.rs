@@ -199,7 +199,7 @@ async fn what_an_upstream_answered_is_the_same_minute_by_minute_and_over_the_win
     for who in [Who::Ops, Who::Partner(scene.partner("acme").await)] {
         let evidence = scene.evidence(who, requests).await;
         let mut by_minute = Answers::default();
-        let billing = evidence.upstreams.iter().find(|upstream| upstream.name == "billing").unwrap();
+        let billing = evidence.routes.iter().find(|route| route.name == "billing").unwrap();
         billing.slots.iter().for_each(|slot| by_minute.merge(&slot.answers));
         assert!(by_minute.faults() > 0 && by_minute.held > 0);
         assert_eq!(by_minute, evidence.asked_of("billing").now.answers(), "{who:?}");

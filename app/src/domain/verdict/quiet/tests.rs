@@ -1,38 +1,15 @@
 use time::macros::datetime;
-use time::{Duration, OffsetDateTime};
 
 use super::*;
-use crate::domain::verdict::evidence::{Answers, Compared, RouteEvidence, Slot, Suspect};
-use crate::domain::verdict::examples::{hour, route, served, texts, upstream};
+use crate::domain::verdict::evidence::{Compared, Suspect, Who};
+use crate::domain::verdict::examples::{
+    JUST_NOW, LONG_AGO, hour, outage, route, served, shut, texts, upstream, without_calls_since,
+};
 use crate::domain::verdict::verdicts;
-
-fn outage(held: u64, partners: u64) -> Outage {
-    Outage {
-        since: datetime!(2026-01-01 14:02:11 UTC),
-        until: None,
-        times: 1,
-        first: datetime!(2026-01-01 14:02:11 UTC),
-        reason: "5 timeouts in 10 s".into(),
-        is_by_hand: false,
-        was_probed: false,
-        held,
-        partners,
-    }
-}
-
-fn of(outage: Outage) -> Evidence {
-    let held = Tally { arrived: outage.held, held: outage.held, ..Tally::default() };
-    Evidence {
-        all: Compared { now: held, ..Compared::default() },
-        routes: vec![route("billing", held, Tally::default())],
-        upstreams: vec![upstream("billing", Some(outage))],
-        ..hour()
-    }
-}
 
 #[test]
 fn an_open_breaker_is_why_an_upstream_is_quiet() {
-    let verdict = verdicts(&of(outage(312, 4))).remove(0);
+    let verdict = verdicts(&shut(outage(312, 4))).remove(0);
     assert_eq!(
         verdict.text(),
         "`billing` got nothing since 14:02:11 because its breaker is open (5 timeouts in 10 s); 312 requests of 4 \
@@ -46,7 +23,7 @@ fn an_open_breaker_is_why_an_upstream_is_quiet() {
 fn probes_are_something() {
     let probed = Outage { was_probed: true, ..outage(1, 0) };
     assert_eq!(
-        texts(&of(probed)),
+        texts(&shut(probed)),
         [
             "`billing` got nothing but probes since 14:02:11 because its breaker is open (5 timeouts in 10 s); 1 request was \
          held back."
@@ -57,14 +34,14 @@ fn probes_are_something() {
 #[test]
 fn a_breaker_that_opened_before_the_window_counts_only_what_is_in_it() {
     let since = datetime!(2025-12-31 23:59:59 UTC);
-    let said = texts(&of(Outage { since, first: since, ..outage(5, 1) })).remove(0);
+    let said = texts(&shut(Outage { since, first: since, ..outage(5, 1) })).remove(0);
     assert!(said.contains("since 31 December 2025, 23:59:59"), "{said}");
     assert!(said.ends_with("5 requests of 1 partner were held back in this window."), "{said}");
 }
 
 #[test]
 fn retry_loops_are_not_blamed_for_the_quiet() {
-    let mut evidence = of(outage(312, 4));
+    let mut evidence = shut(outage(312, 4));
     let early = Compared { now: 900, before: 0 };
     evidence.suspects = vec![Suspect { slug: "hasty".into(), early, ..Suspect::default() }];
     (evidence.all.now.early, evidence.all.now.arrived) = (900, 1_212);
@@ -77,7 +54,7 @@ fn retry_loops_are_not_blamed_for_the_quiet() {
 fn an_outage_that_is_over_is_told_in_the_past_if_ten_were_held_back() {
     let over = |held| {
         let until = Some(datetime!(2026-01-01 14:03:40 UTC));
-        texts(&of(Outage { until, ..outage(held, 2) }))
+        texts(&shut(Outage { until, ..outage(held, 2) }))
     };
     assert!(over(9).is_empty());
     assert_eq!(
@@ -93,7 +70,7 @@ fn an_outage_that_is_over_is_told_in_the_past_if_ten_were_held_back() {
 fn a_breaker_that_opens_again_and_again_is_counted() {
     let until = Some(datetime!(2026-01-01 14:30:00 UTC));
     assert_eq!(
-        texts(&of(Outage { until, times: 12, ..outage(80, 2) })),
+        texts(&shut(Outage { until, times: 12, ..outage(80, 2) })),
         [
             "`billing` was shut off 12 times between 14:02:11 and 14:30:00 by its breaker (5 timeouts in 10 s); 80 requests \
          of 2 partners were held back."
@@ -104,7 +81,7 @@ fn a_breaker_that_opens_again_and_again_is_counted() {
 #[test]
 fn nobody_calls_is_said_only_where_others_are_called() {
     let of = |arrived| {
-        let mut evidence = of(outage(0, 0));
+        let mut evidence = shut(outage(0, 0));
         evidence.routes.push(route("orders", served(arrived), Tally::default()));
         evidence.upstreams.push(upstream("orders", None));
         evidence.all.now = served(arrived);
@@ -130,81 +107,20 @@ fn several_uncalled_upstreams_share_a_sentence() {
 }
 
 #[test]
-fn a_partner_learns_of_its_own_requests_only() {
-    let evidence = Evidence { who: Who::Partner(1), ..of(outage(12, 4)) };
-    assert_eq!(
-        texts(&evidence),
-        [
-            "`billing` has been unavailable since 14:02:11: 12 of your requests were held back to let it recover. It is not your \
-         doing."
-        ]
-    );
-}
-
-#[test]
 fn a_breaker_that_is_open_once_more_tells_what_all_its_times_held_back() {
     let flapping = Outage { since: datetime!(2026-01-01 14:30:00 UTC), times: 5, ..outage(516, 2) };
     assert_eq!(
-        texts(&of(flapping.clone())),
+        texts(&shut(flapping)),
         [
             "`billing` got nothing since 14:30:00 because its breaker is open (5 timeouts in 10 s); since 14:02:11 it \
              opened 5 times, and 516 requests of 2 partners were held back."
         ]
     );
-    assert_eq!(
-        texts(&Evidence { who: Who::Partner(1), ..of(flapping) }),
-        [
-            "`billing` has been unavailable 5 times since 14:02:11, now since 14:30:00: 516 of your requests were held back to \
-             let it recover. It is not your doing."
-        ]
-    );
-}
-
-#[test]
-fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_back() {
-    let over = |held| {
-        let until = Some(datetime!(2026-01-01 14:03:40 UTC));
-        texts(&Evidence { who: Who::Partner(1), ..of(Outage { until, ..outage(held, 2) }) })
-    };
-    assert!(over(9).is_empty());
-    assert_eq!(
-        over(10),
-        [
-            "`billing` was unavailable between 14:02:11 and 14:03:40: 10 of your requests were held back to let it recover. It \
-             was not your doing."
-        ]
-    );
-}
-
-#[test]
-fn who_is_held_back_by_hand_is_not_told_that_something_recovers() {
-    let said = |times| {
-        let by_hand = Outage { is_by_hand: true, times, ..outage(12, 1) };
-        texts(&Evidence { who: Who::Partner(1), ..of(by_hand) })
-    };
-    assert!(said(2)[0].contains("12 of your requests were held back, by the operator or to let it recover."));
-    assert_eq!(
-        said(1),
-        [
-            "`billing` has been unavailable since 14:02:11: 12 of your requests were held back by the operator. It is not your \
-             doing."
-        ]
-    );
-}
-
-#[test]
-fn a_partner_is_told_how_often_an_upstream_was_unavailable() {
-    let until = Some(datetime!(2026-01-01 14:30:00 UTC));
-    let said = texts(&Evidence { who: Who::Partner(1), ..of(Outage { until, times: 2, ..outage(12, 1) }) });
-    assert!(
-        said[0].starts_with("`billing` was unavailable 2 times between 14:02:11 and 14:30:00: 12 of"),
-        "{said:?}"
-    );
 }
 
 #[test]
 fn a_breaker_that_has_opened_and_held_nobody_back_yet_is_told_if_there_were_callers() {
-    let mut evidence = of(outage(0, 0));
+    let mut evidence = shut(outage(0, 0));
     assert!(texts(&evidence).is_empty());
     evidence.routes[0].tally.now = served(5);
     assert_eq!(
@@ -214,17 +130,6 @@ fn a_breaker_that_has_opened_and_held_nobody_back_yet_is_told_if_there_were_call
         ]
     );
 }
-
-/// The breaker has been open since 14:02:11, and there were no calls after these.
-fn without_calls_since(called: OffsetDateTime, came: OffsetDateTime, outage: Outage) -> Evidence {
-    let mut evidence = of(outage);
-    let now = &mut evidence.routes[0].tally.now;
-    (now.last_arrived, now.last_at_breaker) = (Some(called), Some(came));
-    evidence
-}
-
-const LONG_AGO: OffsetDateTime = datetime!(2026-01-01 14:06 UTC);
-const JUST_NOW: OffsetDateTime = datetime!(2026-01-01 14:50 UTC);
 
 #[test]
 fn an_open_breaker_of_what_nobody_calls_any_more_is_told_apart_from_one_that_holds_callers_back() {
@@ -281,56 +186,6 @@ fn a_breaker_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
         [
             "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s), and nobody has called it since \
              14:06."
-        ]
-    );
-}
-
-#[test]
-fn a_partner_that_calls_no_more_reads_that_it_is_still_unavailable() {
-    let evidence = without_calls_since(LONG_AGO, LONG_AGO, outage(12, 4));
-    let verdict = verdicts(&Evidence { who: Who::Partner(1), ..evidence }).remove(0);
-    assert_eq!(
-        verdict.text(),
-        "`billing` has been unavailable since 14:02:11, and you have not called it since 14:06: 12 of your requests were \
-         held back to let it recover. It is not your doing."
-    );
-    assert_eq!(verdict.tone, Tone::Notice);
-}
-
-#[test]
-fn a_partner_before_an_open_breaker_reads_what_of_its_own_failed_as_well() {
-    let mut evidence = Evidence { who: Who::Partner(1), ..of(outage(3, 1)) };
-    let mut failing = |at, failed| {
-        let answers = Answers { reached: 20, failed, ..Answers::default() };
-        evidence.upstreams[0].slots = vec![Slot { at, to: at + Duration::MINUTE, answers }];
-        texts(&evidence).remove(0)
-    };
-    let (before, after) = (datetime!(2026-01-01 14:01 UTC), datetime!(2026-01-01 14:03 UTC));
-    assert_eq!(
-        failing(before, 15),
-        "`billing` answered 75 % of what you sent with 5xx since 14:01; since 14:02:11 3 of your requests were held back to \
-         let it recover. It is not your doing."
-    );
-    assert_eq!(
-        failing(after, 15),
-        "`billing` has been unavailable since 14:02:11: 3 of your requests were held back to let it recover. It answered \
-         75 % of what you sent with 5xx since 14:03. It is not your doing."
-    );
-    let bad_luck = failing(before, 9);
-    assert!(bad_luck.contains("held back to let it recover. It is not your doing."), "{bad_luck}");
-}
-
-#[test]
-fn several_routes_of_a_partner_to_one_upstream_are_told_together() {
-    let mut evidence =
-        Evidence { who: Who::Partner(1), ..without_calls_since(LONG_AGO, LONG_AGO, outage(24, 1)) };
-    let refunds = RouteEvidence { name: "refunds".into(), ..evidence.routes[0].clone() };
-    evidence.routes.push(refunds);
-    assert_eq!(
-        texts(&evidence),
-        [
-            "`billing` and `refunds` have been unavailable since 14:02:11, and you have not called them since 14:06: 24 of \
-             your requests were held back to let it recover. It is not your doing."
         ]
     );
 }
