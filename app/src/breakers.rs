@@ -3,11 +3,13 @@
 mod by_hand;
 mod held;
 mod now;
+mod opened;
 mod outages;
 
 pub use by_hand::{Hand, by_hand};
 pub use held::{Held, held_back};
 pub use now::{Target, Upstream, upstreams};
+pub use opened::{HeldBack, Opened, opened};
 pub use outages::{Outage, outages};
 
 use sqlx::PgPool;

@@ -6,6 +6,7 @@ select now() as now, found.*,
     (select count(*) from found) > 0 and found.id is null as is_anothers,
     partner.slug as partner, route.name as route, route.access = 'public' as is_public, route.methods, route.body_limit,
     upstream.timeout_ms, upstream.breaker_failures, upstream.breaker_window_ms, upstream.breaker_open_ms,
+    opened.at as opened_at, coalesce(opened.is_by_hand, false) as is_by_hand,
     api_key.name as key, api_key.start, api_key.routes as key_routes, api_key.expires_at, api_key.revoked_at,
     plan.name as plan,
     coalesce(plan_then.capacity, plan.capacity) as capacity,
@@ -28,4 +29,11 @@ left join lateral (
 ) as plan_then on true
 left join route on route.id = found.route_id
 left join upstream on upstream.id = route.upstream_id
+-- What held it back (80: breaker open), as `breakers::by_hand` notes it if an operator did.
+left join lateral (
+    select e.at, e.reason like 'opened by %' as is_by_hand from breaker_event as e
+    where found.outcome = 80 and e.upstream_id = upstream.id and e.state = 'open'
+        and e.at <= found.at + make_interval(secs => found.duration_us / 1e6)
+    order by e.at desc limit 1
+) as opened on true
 left join api_key on api_key.id = found.key_id

@@ -50,7 +50,7 @@ test('a partner is created, and its requests are in its own books', async ({ pag
   for (let n = 0; n < 5; n += 1) await page.request.get(url('/api/partners-test'), { headers: { 'X-Api-Key': key } });
   const quota = page.locator('.books').getByRole('row', { name: /^Quota/ });
   await expect(quota.getByRole('cell').nth(1)).toHaveText('2', { timeout: 20_000 });
-  await expect(page.locator('.verdict')).toHaveText(/^Too little was refused to call on anybody\. None of 5 requests/);
+  await expect(page.locator('.verdict')).toHaveText(/^What was refused, why, and who must act is told below\. None of 5 requests/);
   await expect(page.locator('.refusals').getByRole('row', { name: /^Quota spent/ }).locator('.who-acts')).toHaveText('the partner');
   const reason = quota.locator('.why').getByRole('link').first();
   await expect(reason).toHaveAttribute('href', /\/ops\/requests\?.*partner=umbrella.*stage=quota.*outcome=quota/);

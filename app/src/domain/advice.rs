@@ -68,7 +68,9 @@ impl Outcome {
                 "Neither this key nor your plan opens this route.",
                 "Call one of the routes listed for you, or ask the operator for another plan.",
             ),
-            Outcome::PartnerSuspended => ("Your account is suspended.", "Ask the operator why."),
+            Outcome::PartnerSuspended => {
+                ("The account was suspended when the request came.", "Ask the operator why.")
+            }
             Outcome::KeyUnverifiable => ("The key could not be looked up at the moment.", OUR_FAULT),
             Outcome::QuotaSpent => (
                 "Your bucket was empty.",
@@ -94,7 +96,7 @@ impl Outcome {
                 "Leave “only-if-cached” out, and the upstream is asked.",
             ),
             Outcome::BreakerOpen => (
-                "The service behind the route kept failing, so it is left alone for a while.",
+                "The service behind the route is left alone for a while: it kept failing, or the operator opened its breaker.",
                 "Nothing is wrong with your request. Try again after the Retry-After.",
             ),
             Outcome::BreakerProbing => (
@@ -141,14 +143,16 @@ impl Outcome {
     }
 }
 
-impl Fault {
+impl Outcome {
     /// Who has to act, seen by the partner.
-    pub fn who(self) -> &'static str {
-        match self {
-            Fault::Nobody => "nobody",
-            Fault::Caller => "you",
-            Fault::Upstream => "the service behind the route",
-            Fault::Toll => "Toll",
+    pub fn who_acts(self) -> &'static str {
+        match (self, self.fault()) {
+            // Who opened it is told by the receipt.
+            (Outcome::BreakerOpen, _) => "the service behind the route, or the operator",
+            (_, Fault::Nobody) => "nobody",
+            (_, Fault::Caller) => "you",
+            (_, Fault::Upstream) => "the service behind the route",
+            (_, Fault::Toll) => "Toll",
         }
     }
 }

@@ -124,9 +124,26 @@ pub fn duration(micros: u64) -> String {
     }
 }
 
+/// Microseconds in one unit: "400 ms", "43 s", "41 min", "2 h".
+pub fn roughly(micros: u64) -> String {
+    match micros / 1_000 {
+        ms @ ..1_000 => format!("{ms} ms"),
+        ms @ 1_000..120_000 => format!("{} s", ms / 1_000),
+        ms @ 120_000..7_200_000 => format!("{} min", ms / 60_000),
+        ms => format!("{} h", grouped(ms / 3_600_000)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_told_roughly_is_told_in_one_unit() {
+        let told: Vec<_> =
+            [400_000, 43_000_000, 2_460_000_000, 9_000_000_000].map(roughly).into_iter().collect();
+        assert_eq!(told, ["400 ms", "43 s", "41 min", "2 h"]);
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::cache_miss::CacheMiss;
-use super::moment::{date, wait};
+use super::moment::{Dated, date, wait};
 use super::numbers::{count, grouped, tenths};
 use super::outcome::Outcome;
 use super::quota;
@@ -68,6 +68,10 @@ pub struct RouteTerms {
     pub breaker_failures: i32,
     pub breaker_window_ms: i64,
     pub breaker_open_ms: i64,
+    /// When the breaker that held the request back had opened, as far as its events are kept, and whether an operator did it.
+    #[serde(with = "time::serde::rfc3339::option")]
+    pub opened_at: Option<OffsetDateTime>,
+    pub is_by_hand: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -155,7 +159,7 @@ impl Receipt {
         }
     }
 
-    /// "429, come back in 9 s; you came back after 80 ms".
+    /// "429, come back in 9 s".
     pub fn answer(&self) -> String {
         let mut words = match self.status {
             0 => "none: the request was lost".to_owned(),
@@ -164,9 +168,6 @@ impl Receipt {
         };
         if let Some(asked) = self.asked_ms {
             words += &format!(", come back in {}", wait(asked));
-        }
-        if let Some(waited) = self.waited_ms {
-            words += &format!("; you came back after {}", wait(waited));
         }
         words
     }
@@ -216,18 +217,29 @@ impl Receipt {
                 let held = tokens(self.tokens_before?);
                 let early = match (self.outcome, self.waited_ms) {
                     (Outcome::QuotaEarlyRetry, Some(waited)) => {
-                        format!(" You had just been refused, and came back {} later.", wait(waited))
+                        let waited = wait(waited);
+                        format!(
+                            " The key’s last refusal was {waited} before, and the wait that it asked for was not over."
+                        )
                     }
                     _ => String::new(),
                 };
                 format!("Plan {}: {terms}. The bucket held {held}, and a request takes 1.{early}", plan?.name)
             }
-            Outcome::BreakerOpen => format!(
-                "The breaker opens after {} within {}, and stays open for {}.",
-                count(route?.breaker_failures as u64, "failure"),
-                wait(route?.breaker_window_ms),
-                wait(route?.breaker_open_ms)
-            ),
+            Outcome::BreakerOpen => {
+                let route = route?;
+                let since = route.opened_at.map(|at| format!(" at {}", Dated::of(at, self.at).second(at)));
+                let since = since.unwrap_or_default();
+                if route.is_by_hand {
+                    return Some(format!("The operator had opened the breaker{since}."));
+                }
+                format!(
+                    "The breaker had opened{since}: it does after {} within {}, and stays open for {}.",
+                    count(route.breaker_failures as u64, "failure"),
+                    wait(route.breaker_window_ms),
+                    wait(route.breaker_open_ms)
+                )
+            }
             Outcome::UpstreamTimeout => {
                 format!(
                     "The service behind {} has {} to begin its answer, and did not.",
@@ -294,6 +306,8 @@ mod tests {
                 breaker_failures: 5,
                 breaker_window_ms: 10_000,
                 breaker_open_ms: 5_000,
+                opened_at: None,
+                is_by_hand: false,
             }),
             key: Some(KeyTerms {
                 name: "Production".into(),
@@ -315,13 +329,29 @@ mod tests {
         assert_eq!(notes[1], (Progress::Passed, "Production".into()));
         assert_eq!(notes[2], (Progress::Answered, "retried too early".into()));
         assert_eq!(notes[5], (Progress::NotAsked, "not asked".into()));
-        assert_eq!(receipt.answer(), "429, come back in 9 s; you came back after 80 ms");
+        assert_eq!(receipt.answer(), "429, come back in 9 s");
         assert_eq!(receipt.bucket().as_deref(), Some("0.2 of 60 before and after; a refusal costs nothing"));
         assert_eq!(
             receipt.rule(),
             "Plan free: 60 at once, one more each second. The bucket held 0.2, and a request takes 1. \
-             You had just been refused, and came back 80 ms later."
+             The key’s last refusal was 80 ms before, and the wait that it asked for was not over."
         );
+    }
+
+    #[test]
+    fn an_open_breaker_tells_when_and_by_whom_it_was_opened() {
+        let held_back = |opened_at, is_by_hand| {
+            let refused = refused();
+            let route = refused.route.clone().map(|route| RouteTerms { opened_at, is_by_hand, ..route });
+            Receipt { stage: Stage::Breaker, outcome: Outcome::BreakerOpen, route, ..refused }.rule()
+        };
+        let at = Some(datetime!(2026-11-29 14:02:11 UTC));
+        assert_eq!(
+            held_back(at, false),
+            "The breaker had opened at 14:02:11: it does after 5 failures within 10 s, and stays open for 5 s."
+        );
+        assert_eq!(held_back(at, true), "The operator had opened the breaker at 14:02:11.");
+        assert!(held_back(None, false).starts_with("The breaker had opened: it does after 5 failures"));
     }
 
     #[test]

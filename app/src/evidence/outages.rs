@@ -23,8 +23,11 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
                      and e.at > coalesce(opened.at, 'infinity')) as was_probed,
              -- As `breakers::by_hand` notes it.
              exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'open' and e.at < $2
-                     and e.at >= coalesce(first.at, 'infinity') and e.reason like 'opened by %') as is_by_hand
+                     and e.at >= coalesce(first.at, 'infinity') and e.reason like 'opened by %') as is_by_hand,
+             case when b.state = 'open' and opened.reason like 'opened by %'
+                 then b.opened_at + make_interval(secs => u.breaker_open_ms / 1000.0) end as held_until
          from upstream u
+         left join breaker b on b.upstream_id = u.id
          -- The end of the last outage, if there was one.
          left join lateral (
              select at from breaker_event e where e.upstream_id = u.id and state = 'closed' and at < $2
@@ -60,7 +63,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     .fetch_all(&mut *db)
     .await?;
     for row in found {
-        let (id, mut outage) = (row.try_get::<i64, _>("id")?, outage(&row, from)?);
+        let (id, mut outage) = (row.try_get::<i64, _>("id")?, outage(&row, from, evidence.until)?);
         let to_it = routes.iter().filter(|route| route.upstream == id);
         let (ids, held): (Vec<i64>, Vec<u64>) =
             to_it.map(|route| (route.id, route.evidence.tally.now.held)).unzip();
@@ -73,8 +76,8 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     Ok(())
 }
 
-/// The last outage that touches the window.
-fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
+/// The last outage that touches the window, as it was at its end.
+fn outage(row: &PgRow, from: OffsetDateTime, until: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     let closed_at: Option<OffsetDateTime> = row.try_get("closed_at")?;
     let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
     let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
@@ -94,7 +97,11 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     Ok(match (opened_at, closed_at, first_at) {
         (Some(since), _, _) => {
             let open = outage(since, None, row.try_get("opened_reason")?);
-            Some(Outage { was_probed: row.try_get("was_probed")?, ..open })
+            let was_probed: bool = row.try_get("was_probed")?;
+            // Who failed may fail again; what an operator has held for a while lets the next caller through once that is over.
+            let held_until = row.try_get::<Option<OffsetDateTime>, _>("held_until")?;
+            let until = held_until.filter(|held_until| !was_probed && *held_until <= until);
+            Some(Outage { until, was_probed, ..open })
         }
         (None, Some(until), Some(since)) if until >= from => {
             Some(outage(since, Some(until), row.try_get("first_reason")?))

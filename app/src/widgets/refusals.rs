@@ -64,7 +64,7 @@ fn table(rows: Vec<Refused>, arrived: u64, behind: &Address, is_ops: bool) -> im
         let advice = outcome.advice();
         let who = match outcome.fault() {
             Fault::Caller if is_ops => "the partner",
-            fault => fault.who(),
+            _ => outcome.who_acts(),
         };
         let href = behind.with("stage", Some(stage.name())).with("outcome", Some(outcome.name())).href();
         view! {

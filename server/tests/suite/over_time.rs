@@ -1,7 +1,7 @@
 //! Traffic over time, shut doors and latency: the same numbers as the funnel's, step by step.
 
 use app::books::{Filter, funnel};
-use app::breakers::{Hand, by_hand, held_back, outages};
+use app::breakers::{Hand, HeldBack, by_hand, held_back, opened, outages};
 use app::cache_use::cache_use;
 use app::domain::cache_miss::CacheMiss;
 use app::domain::outcome::Outcome;
@@ -131,6 +131,16 @@ async fn an_outage_lasts_from_the_first_opening_to_the_closing_and_names_whom_it
     let name = |slug: &str, requests| (slug.to_owned(), requests);
     assert_eq!(partners, [vec![name("globex", 7)], vec![name("acme", 3), name("globex", 2)]]);
     assert_eq!((held[1].requests, held[1].outages.len()), (5, 1));
+
+    let (opened, all) = opened(&db, window, &outages).await.unwrap();
+    assert_eq!(all, HeldBack { requests: 12, partners: 2 });
+    let [one] = opened.as_slice() else { panic!("{opened:?}") };
+    assert_eq!((one.times, one.held), (2, all));
+    assert_eq!(one.newest.reason, "3 failures");
+    // Of an outage that began before, only what is within the window counts.
+    let since = Window::last(Duration::minutes(49), now);
+    let (opened, all) = app::breakers::opened(&db, since, &outages).await.unwrap();
+    assert!(opened[0].first < since.from && all == HeldBack { requests: 9, partners: 1 }, "{all:?}");
 }
 
 async fn state(db: &PgPool, upstream: i64) -> (String, i64) {

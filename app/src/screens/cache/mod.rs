@@ -30,12 +30,22 @@ pub fn Cache() -> impl IntoView {
     Screen::new("Cache", "/ops/cache").asks("What did the cache save?").show(
         fetch,
         move |(shown, draft), _| {
-            let CacheShown { routes, purges, now, .. } = shown;
+            let CacheShown { mut routes, purges, now, .. } = shown;
             let requests = address.elsewhere("/ops/requests");
-            let marked = address.get("route").map(str::to_owned);
+            // A link may be about one of them.
+            let one = address.get("route").map(str::to_owned);
+            routes.retain(|route| one.as_ref().is_none_or(|one| route.route == *one));
+            let sentence = match &one {
+                Some(name) if routes.is_empty() => format!("There is no route {name:?} that caches."),
+                _ => headline(&routes, one.as_deref()),
+            };
+            let all = one.map(|_| {
+                view! { <p class="hint"><a href=address.with("route", None).href()>"All routes"</a></p> }
+            });
             view! {
-                <Said text=headline(&routes)/>
-                <Routes routes=routes requests=requests marked=marked/>
+                <Said text=sentence/>
+                {all}
+                <Routes routes=routes requests=requests/>
                 <Purges purges=purges now=now draft=draft/>
             }
             .into_any()
@@ -56,24 +66,25 @@ async fn purged(posted: Option<Posted>, here: &str) -> Result<Draft, Error> {
     })
 }
 
-/// What all caches have saved together.
-fn headline(routes: &[CacheUse]) -> String {
+/// What all caches have saved together, or one route's has.
+fn headline(routes: &[CacheUse], one: Option<&str>) -> String {
     if routes.is_empty() {
         return "No route caches.".into();
     }
+    let on = one.map(|route| format!(" on {route}")).unwrap_or_default();
     let sum = |of: fn(&CacheUse) -> u64| routes.iter().map(of).sum::<u64>();
     let (asked, hits, calls) = (sum(|route| route.asked), sum(CacheUse::hits), sum(CacheUse::saved_calls));
     let seconds = sum(CacheUse::saved_us) / 1_000_000;
     match (asked, hits) {
-        (0, _) => "No request came as far as a cache in this window.".into(),
-        (asked, 0) => format!("The cache served none of {} in this window.", count(asked, "request")),
+        (0, _) => format!("No request{on} came as far as a cache in this window."),
+        (asked, 0) => format!("The cache served none of {}{on} in this window.", count(asked, "request")),
         _ => {
             let time = match seconds {
                 0 => String::new(),
                 some => format!(" and {} of upstream time", span_words(time::Duration::seconds(some as i64))),
             };
             format!(
-                "{} of {} {} served from cache ({}): {}{time} saved.",
+                "{} of {}{on} {} served from cache ({}): {}{time} saved.",
                 grouped(hits),
                 count(asked, "request"),
                 were(hits),
@@ -91,14 +102,14 @@ mod tests {
 
     #[test]
     fn the_first_line_says_what_was_saved() {
-        assert_eq!(headline(&[]), "No route caches.");
+        assert_eq!(headline(&[], None), "No route caches.");
         let idle = CacheUse { route: "orders".into(), is_cached: true, ..CacheUse::default() };
         assert_eq!(
-            headline(std::slice::from_ref(&idle)),
+            headline(std::slice::from_ref(&idle), None),
             "No request came as far as a cache in this window."
         );
         let useless = CacheUse { asked: 9_000, ..idle.clone() };
-        assert_eq!(headline(&[useless]), "The cache served none of 9,000 requests in this window.");
+        assert_eq!(headline(&[useless], None), "The cache served none of 9,000 requests in this window.");
         let busy = CacheUse {
             asked: 12_340,
             served: vec![(Outcome::CacheHit, 10_000), (Outcome::CacheStale, 250)],
@@ -108,8 +119,8 @@ mod tests {
             ..idle
         };
         assert_eq!(
-            headline(&[busy]),
-            "10,250 of 12,340 requests were served from cache (83.1 %): 10,240 upstream calls and 40 min 57 s of upstream time saved."
+            headline(&[busy], Some("orders")),
+            "10,250 of 12,340 requests on orders were served from cache (83.1 %): 10,240 upstream calls and 40 min 57 s of upstream time saved."
         );
     }
 }

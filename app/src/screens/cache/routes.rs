@@ -3,18 +3,13 @@
 use leptos::prelude::*;
 
 use crate::cache_use::CacheUse;
-use crate::domain::numbers::{grouped, lower_first, percent, span_words};
+use crate::domain::numbers::{grouped, lower_first, percent, roughly};
 use crate::domain::stage::Stage;
 use crate::widgets::address::Address;
 use crate::widgets::table::Table;
 
 #[component]
-pub fn Routes(
-    routes: Vec<CacheUse>,
-    requests: Address,
-    /// The route that a link was about.
-    marked: Option<String>,
-) -> impl IntoView {
+pub fn Routes(routes: Vec<CacheUse>, requests: Address) -> impl IntoView {
     if routes.is_empty() {
         return view! {
             <div class="empty">
@@ -34,7 +29,7 @@ pub fn Routes(
         ("r", "Time saved"),
         ("", "Misses by cause"),
     ];
-    let rows: Vec<_> = routes.into_iter().map(|route| row(&route, &requests, marked.as_deref())).collect();
+    let rows: Vec<_> = routes.into_iter().map(|route| row(&route, &requests)).collect();
     view! {
         <section aria-labelledby="cache-title">
             <h2 id="cache-title">"By route"<small>"of the requests that came as far as the cache"</small></h2>
@@ -46,7 +41,7 @@ pub fn Routes(
     .into_any()
 }
 
-fn row(route: &CacheUse, requests: &Address, marked: Option<&str>) -> impl IntoView + use<> {
+fn row(route: &CacheUse, requests: &Address) -> impl IntoView + use<> {
     let behind = requests.with("route", Some(&route.route)).with("stage", Some(Stage::Cache.name()));
     let hits = route.hits();
     let served = match hits {
@@ -58,11 +53,9 @@ fn row(route: &CacheUse, requests: &Address, marked: Option<&str>) -> impl IntoV
     let why: Vec<_> =
         route.misses.iter().map(|(why, n)| format!("{} {}", grouped(*n), why.words())).collect();
     let width = format!("{:.2}%", hits as f64 / route.asked.max(1) as f64 * 100.0);
-    let seconds = time::Duration::microseconds(route.saved_us() as i64);
     let off = (!route.is_cached).then_some(" (cache now off)");
-    let is_marked = marked == Some(route.route.as_str());
     view! {
-        <tr class="stage-cache" aria-current=is_marked.then_some("true")>
+        <tr class="stage-cache">
             <th scope="row">{route.route.clone()}<span class="soft">{off}</span></th>
             <td class="r" data-label="Asked">{grouped(route.asked)}</td>
             <td class="r" data-label="Served">{served}</td>
@@ -72,7 +65,7 @@ fn row(route: &CacheUse, requests: &Address, marked: Option<&str>) -> impl IntoV
             </td>
             <td class="r" data-label="Ratio">{percent(hits, route.asked)}</td>
             <td class="r" data-label="Calls saved">{grouped(route.saved_calls())}</td>
-            <td class="r" data-label="Time saved">{span_words(seconds)}</td>
+            <td class="r" data-label="Time saved">{roughly(route.saved_us())}</td>
             <td class="causes" data-label="Misses">{why.join(" · ")}</td>
         </tr>
     }

@@ -65,7 +65,7 @@ fn row(outcome: Outcome) -> impl IntoView {
         <tr id=outcome.name()>
             <th scope="row"><code>{outcome.name()}</code><span class="why">{status}</span></th>
             <td class="told">{advice.means}" "<span class="mend">{advice.mend}</span></td>
-            <td class="who-acts">{outcome.fault().who()}</td>
+            <td class="who-acts">{outcome.who_acts()}</td>
         </tr>
     }
 }

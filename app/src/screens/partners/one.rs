@@ -115,7 +115,7 @@ fn Page(shown: Shown, address: Address, me: String) -> impl IntoView {
 fn unjudged(funnel: &Funnel) -> String {
     let lead = match refused(funnel).is_empty() {
         true => "Nobody must act.",
-        false => "Too little was refused to call on anybody.",
+        false => "What was refused, why, and who must act is told below.",
     };
     format!("{lead} {}", headline(funnel))
 }

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use self::api::{RouteLine, Routes, SwitchRoute, ops_routes};
 use crate::domain::ends::Ends;
-use crate::domain::numbers::{count, grouped, percent, so_many_of, unbroken, were};
+use crate::domain::numbers::{count, grouped, percent, roughly, so_many_of, unbroken, were};
 use crate::domain::stage::Stage;
 use crate::screens::screen::Screen;
 use crate::widgets::address::Address;
@@ -130,30 +130,8 @@ fn earned(ends: &Ends, has_cache: bool, upstream_us: u64) -> impl IntoView + use
     let asked = hits + ends.at(Stage::Breaker) + ends.at(Stage::Proxy) + ends.reached;
     let saved = (ends.reached > 0 && hits > 0).then(|| {
         // As long as those took that it did not answer.
-        let words = saved(upstream_us / ends.reached * hits);
+        let words = roughly(upstream_us / ends.reached * hits);
         view! { <span class="why">{unbroken(&format!("{}, {words} saved", count(hits, "call")))}</span> }
     });
     view! { {percent(hits, asked)}{saved} }.into_any()
-}
-
-/// Microseconds of an upstream, roughly.
-fn saved(us: u64) -> String {
-    match us / 1_000 {
-        ms @ ..1_000 => format!("{ms} ms"),
-        ms @ 1_000..120_000 => format!("{} s", ms / 1_000),
-        ms @ 120_000..7_200_000 => format!("{} min", ms / 60_000),
-        ms => format!("{} h", grouped(ms / 3_600_000)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::saved;
-
-    #[test]
-    fn what_is_saved_is_told_in_one_unit() {
-        let told: Vec<_> =
-            [400_000, 43_000_000, 2_460_000_000, 9_000_000_000].map(saved).into_iter().collect();
-        assert_eq!(told, ["400 ms", "43 s", "41 min", "2 h"]);
-    }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::breakers::{Held, Upstream};
+use crate::breakers::{Held, HeldBack, Opened, Upstream};
 use crate::domain::over_time::OverTime;
 use crate::domain::window::Window;
 use crate::error::Error;
@@ -16,8 +16,11 @@ pub struct Listing {
     #[serde(with = "time::serde::rfc3339")]
     pub now: time::OffsetDateTime,
     pub upstreams: Vec<Charted>,
-    /// Newest first.
-    pub held: Vec<Held>,
+    /// Those whose breakers were open, the newest first, and what all of them held back in the window.
+    pub opened: Vec<Opened>,
+    pub held_back: HeldBack,
+    /// Outage by outage, newest first.
+    pub outages: Vec<Held>,
 }
 
 /// One upstream, with its traffic.
@@ -58,11 +61,14 @@ pub async fn ops_upstreams(span: String) -> Result<Listing, Error> {
             bands: bands.remove(&upstream.name).unwrap_or_default(),
             upstream,
         });
+        let (opened, held_back) = breakers::opened(&site.db, window, &outages).await?;
         Ok(Listing {
             window,
             now,
             upstreams: upstreams.collect(),
-            held: breakers::held_back(&site.db, &outages, now, TOLD).await?,
+            opened,
+            held_back,
+            outages: breakers::held_back(&site.db, &outages, now, TOLD).await?,
         })
     })
     .await

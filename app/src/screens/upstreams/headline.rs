@@ -1,99 +1,122 @@
 //! The first line: which breakers are open and since when, or whether any was.
 
-use std::collections::BTreeSet;
-
 use time::OffsetDateTime;
 
 use super::api::Charted;
-use crate::breakers::Held;
+use crate::breakers::{HeldBack, Opened};
 use crate::domain::moment::{Dated, is_past};
 use crate::domain::numbers::{count, list, were};
 use crate::domain::window::Window;
 
-/// `dated` is how much of a date the page tells at least.
-pub fn headline(
-    upstreams: &[Charted],
-    held: &[Held],
-    window: Window,
-    dated: Dated,
-    now: OffsetDateTime,
-) -> String {
+/// Of which window it tells, with how much of a date at least, and when.
+pub struct Telling {
+    pub window: Window,
+    pub dated: Dated,
+    pub now: OffsetDateTime,
+}
+
+impl Telling {
+    fn second(&self, at: OffsetDateTime) -> String {
+        self.dated.enough(at, self.now).second(at)
+    }
+
+    /// Of a window that is over nothing is said about the present.
+    fn is_over(&self) -> bool {
+        self.window.to < self.now
+    }
+}
+
+/// `opened` are those of `upstreams` whose breakers were open, and `held_back` is what all of them held back.
+pub fn headline(upstreams: &[Charted], opened: &[Opened], held_back: HeldBack, telling: &Telling) -> String {
     if upstreams.is_empty() {
         return "There is no upstream yet.".into();
     }
-    let lasting: Vec<&Held> = held.iter().filter(|held| held.newest().to.is_none()).collect();
+    let lasting: Vec<&Opened> = opened.iter().filter(|opened| opened.newest.to.is_none()).collect();
     match lasting.as_slice() {
         [] => {
             let alone = if let [one] = upstreams { Some(one.upstream.name.as_str()) } else { None };
-            before(alone, held, window)
+            past(alone, opened, held_back, telling)
         }
         [one] => {
-            let outage = one.newest();
-            let at = |at: OffsetDateTime| dated.enough(at, now).second(at);
-            // Whom each of several held back is not known.
-            let all = match one.outages.len() {
+            let name = &one.newest.upstream;
+            let often = match one.times {
                 1 => String::new(),
-                times => format!("Open {} since {}: ", count(times as u64, "time"), at(one.oldest().from)),
+                times => format!("Open {} since {}: ", count(times, "time"), telling.second(one.first)),
             };
-            let charted = upstreams.iter().find(|charted| charted.upstream.name == outage.upstream);
+            let charted = upstreams.iter().find(|charted| charted.upstream.name == *name);
             format!(
-                "{}’s breaker has been open since {}: {}. {all}{}{}",
-                outage.upstream,
-                at(outage.from),
-                outage.reason,
-                held_back(&[one], window),
-                charted.and_then(|charted| uncalled(charted, window, dated, now)).unwrap_or_default()
+                "{name}’s breaker has been open since {}: {}. {often}{}{}",
+                telling.second(one.newest.from),
+                one.newest.reason,
+                held(one.held, one.first < telling.window.from),
+                charted.and_then(|charted| waiting(charted, telling)).unwrap_or_default()
             )
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|held| held.newest().upstream.as_str()).collect();
-            format!("The breakers of {} are open. {}", list(&names), held_back(several, window))
+            let names: Vec<&str> = several.iter().map(|opened| opened.newest.upstream.as_str()).collect();
+            format!("The breakers of {} are open. {}", list(&names), held(held_back, true))
         }
     }
 }
 
-/// " Nobody has called it since 14:06.", if the window goes on.
-fn uncalled(charted: &Charted, window: Window, dated: Dated, now: OffsetDateTime) -> Option<String> {
-    let words = match charted.traffic.last_arrival() {
+/// What an open breaker waits for, if the window goes on: " Nobody has called it since 14:06."
+fn waiting(charted: &Charted, telling: &Telling) -> Option<String> {
+    if telling.is_over() {
+        return None;
+    }
+    let called = match charted.traffic.last_arrival() {
         None => "in this window".to_owned(),
-        Some(last) if is_past(last, now) => format!("since {}", dated.enough(last, now).minute(last)),
+        Some(last) if is_past(last, telling.now) => {
+            format!("since {}", telling.dated.enough(last, telling.now).minute(last))
+        }
         Some(_) => return None,
     };
-    (window.to >= now).then(|| format!(" Nobody has called it {words}."))
+    let is_due = charted.upstream.due_at.is_some_and(|due| due <= telling.now);
+    let due =
+        if is_due { ", and the next request is let through to find out whether it is back" } else { "" };
+    Some(format!(" Nobody has called it {called}{due}."))
 }
 
 /// Nothing is open now. `alone` is who is there alone.
-fn before(alone: Option<&str>, held: &[Held], window: Window) -> String {
-    let now = alone.map_or("All breakers are closed".into(), |name| format!("{name}’s breaker is closed"));
-    let times: u64 = held.iter().map(|held| held.outages.len() as u64).sum();
-    let names: BTreeSet<&str> = held.iter().map(|held| held.newest().upstream.as_str()).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    let all: Vec<&Held> = held.iter().collect();
-    let often = if times == 1 { "once".to_owned() } else { count(times, "time") };
-    let were_open = match (names.as_slice(), alone) {
-        ([], Some(_)) => return format!("{now}, and was not open in this window."),
-        ([], None) => return format!("{now}, and none was open in this window."),
-        (_, Some(_)) => "it was open".to_owned(),
-        ([one], None) => format!("{one}’s was open"),
-        (names, None) => format!("those of {} were open", list(names)),
+fn past(alone: Option<&str>, opened: &[Opened], held_back: HeldBack, telling: &Telling) -> String {
+    let closed = match (alone, telling.is_over()) {
+        (_, true) => None,
+        (Some(name), false) => Some(format!("{name}’s breaker is closed")),
+        (None, false) => Some("All breakers are closed".to_owned()),
     };
-    format!("{now}; {were_open} {often} in this window. {}", held_back(&all, window))
+    let names: Vec<&str> = opened.iter().map(|opened| opened.newest.upstream.as_str()).collect();
+    let was_open = match (names.as_slice(), alone, &closed) {
+        ([], Some(_), Some(closed)) => return format!("{closed}, and was not open in this window."),
+        ([], None, Some(closed)) => return format!("{closed}, and none was open in this window."),
+        ([], Some(name), None) => return format!("{name}’s breaker was not open in this window."),
+        ([], None, None) => return "No breaker was open in this window.".into(),
+        ([name], None, Some(_)) => format!("{name}’s was open"),
+        ([_], Some(_), Some(_)) => "it was open".to_owned(),
+        ([name], _, None) => format!("{name}’s breaker was open"),
+        (names, _, Some(_)) => format!("those of {} were open", list(names)),
+        (names, _, None) => format!("The breakers of {} were open", list(names)),
+    };
+    let times: u64 = opened.iter().map(|opened| opened.times).sum();
+    let often = match (names.len() as u64, times) {
+        (1, 1) => "once".to_owned(),
+        (1, times) => count(times, "time"),
+        (n, times) if n == times => "once each".to_owned(),
+        (_, times) => format!("{} in all", count(times, "time")),
+    };
+    let begun = closed.map(|closed| format!("{closed}; ")).unwrap_or_default();
+    format!("{begun}{was_open} {often} in this window. {}", held(held_back, false))
 }
 
-/// "312 requests of 4 partners were held back." An outage is told as a whole, and what of it the window does not show counts.
-fn held_back(held: &[&Held], window: Window) -> String {
-    let requests: u64 = held.iter().map(|held| held.requests).sum();
-    let partners: BTreeSet<&str> =
-        held.iter().flat_map(|held| &held.partners).map(|(slug, _)| slug.as_str()).collect();
-    let whose = match partners.iter().filter(|slug| !slug.is_empty()).count() {
+/// "312 requests of 4 partners were held back."
+fn held(HeldBack { requests, partners }: HeldBack, in_this_window: bool) -> String {
+    let whose = match partners {
         0 => String::new(),
-        named => format!(" of {}", count(named as u64, "partner")),
+        named => format!(" of {}", count(named, "partner")),
     };
-    let is_within = |held: &&Held| held.counted.from >= window.from && held.counted.to <= window.to;
-    let beyond = if held.iter().all(is_within) { "" } else { ", those outside this window included" };
+    let here = if in_this_window { " in this window" } else { "" };
     match requests {
-        0 => "Nobody was held back.".into(),
-        n => format!("{}{whose} {} held back{beyond}.", count(n, "request"), were(n)),
+        0 => format!("Nobody was held back{here}."),
+        n => format!("{}{whose} {} held back{here}.", count(n, "request"), were(n)),
     }
 }
 
@@ -141,77 +164,117 @@ mod tests {
         Outage { upstream_id: 1, upstream: "billing".into(), from, to, reason }
     }
 
-    fn held(to: Option<OffsetDateTime>, partners: &[(&str, u64)]) -> Held {
+    fn opened(to: Option<OffsetDateTime>, requests: u64, partners: u64) -> Opened {
         let from = datetime!(2026-11-29 14:41:07 UTC);
-        let partners: Vec<_> = partners.iter().map(|(slug, n)| ((*slug).to_owned(), *n)).collect();
-        Held {
-            outages: vec![outage(from, to)],
-            counted: Window { from, to: NOW },
-            requests: partners.iter().map(|(_, n)| n).sum(),
-            partners,
-        }
+        Opened { newest: outage(from, to), times: 1, first: from, held: HeldBack { requests, partners } }
+    }
+
+    fn said(charted: &[Charted], opened: &[Opened], window: Window) -> String {
+        let held_back = HeldBack {
+            requests: opened.iter().map(|opened| opened.held.requests).sum(),
+            partners: opened.iter().map(|opened| opened.held.partners).max().unwrap_or(0),
+        };
+        headline(charted, opened, held_back, &Telling { window, dated: Dated::Not, now: NOW })
     }
 
     #[test]
     fn an_open_breaker_says_since_when_and_why_and_whom_it_holds_back() {
         assert_eq!(
-            headline(&[called()], &[held(None, &[("acme", 310), ("globex", 2)])], HOUR, Dated::Not, NOW),
+            said(&[called()], &[opened(None, 312, 2)], HOUR),
             "billing’s breaker has been open since 14:41:07: 5 failures in 10 s, the last: timeout. \
              312 requests of 2 partners were held back."
         );
     }
 
     #[test]
-    fn an_open_breaker_that_was_open_in_the_same_minute_before_is_told_by_itself() {
-        let mut held = held(None, &[("acme", 312)]);
-        held.outages
-            .push(outage(datetime!(2026-11-29 14:40:12 UTC), Some(datetime!(2026-11-29 14:40:58 UTC))));
+    fn an_open_breaker_that_was_open_before_tells_what_all_its_times_held_back() {
+        let first = datetime!(2026-11-29 14:12:12 UTC);
         assert_eq!(
-            headline(&[called()], &[held], HOUR, Dated::Not, NOW),
+            said(&[called()], &[Opened { times: 3, first, ..opened(None, 312, 1) }], HOUR),
             "billing’s breaker has been open since 14:41:07: 5 failures in 10 s, the last: timeout. \
-             Open 2 times since 14:40:12: 312 requests of 1 partner were held back."
+             Open 3 times since 14:12:12: 312 requests of 1 partner were held back."
+        );
+    }
+
+    #[test]
+    fn several_open_breakers_tell_what_all_held_back() {
+        let orders = Opened {
+            newest: Outage { upstream: "orders".into(), ..opened(None, 0, 0).newest },
+            ..opened(None, 8, 1)
+        };
+        assert_eq!(
+            said(&[called(), called()], &[opened(None, 312, 2), orders], HOUR),
+            "The breakers of billing and orders are open. 320 requests of 2 partners were held back in this window."
         );
     }
 
     #[test]
     fn closed_breakers_say_whether_any_was_open() {
-        assert_eq!(headline(&[], &[], HOUR, Dated::Not, NOW), "There is no upstream yet.");
+        assert_eq!(said(&[], &[], HOUR), "There is no upstream yet.");
         assert_eq!(
-            headline(&[called()], &[], HOUR, Dated::Not, NOW),
+            said(&[called()], &[], HOUR),
             "billing’s breaker is closed, and was not open in this window."
         );
         assert_eq!(
-            headline(&[called()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),
+            said(&[called()], &[opened(Some(NOW), 3, 0)], HOUR),
             "billing’s breaker is closed; it was open once in this window. 3 requests were held back."
         );
+        let both = [called(), called()];
         assert_eq!(
-            headline(&[called(), called()], &[held(Some(NOW), &[("", 3)])], HOUR, Dated::Not, NOW),
+            said(&both, &[opened(Some(NOW), 3, 0)], HOUR),
             "All breakers are closed; billing’s was open once in this window. 3 requests were held back."
+        );
+        let twice = [opened(Some(NOW), 3, 0), opened(Some(NOW), 0, 0)];
+        assert_eq!(
+            said(&both, &twice, HOUR),
+            "All breakers are closed; those of billing and billing were open once each in this window. 3 requests were held back."
         );
     }
 
     #[test]
-    fn what_an_outage_held_back_outside_the_window_is_said_to_count() {
+    fn of_a_window_that_is_over_nothing_is_said_about_the_present() {
+        let past = Window { to: datetime!(2026-11-29 14:50 UTC), ..HOUR };
+        let both = [called(), called()];
+        assert_eq!(said(&both, &[], past), "No breaker was open in this window.");
+        assert_eq!(said(&[called()], &[], past), "billing’s breaker was not open in this window.");
+        assert_eq!(
+            said(&both, &[opened(Some(NOW), 3, 0)], past),
+            "billing’s breaker was open once in this window. 3 requests were held back."
+        );
+        let twice = [Opened { times: 2, ..opened(Some(NOW), 3, 0) }, opened(Some(NOW), 0, 0)];
+        assert_eq!(
+            said(&both, &twice, past),
+            "The breakers of billing and billing were open 3 times in all in this window. 3 requests were held back."
+        );
+    }
+
+    #[test]
+    fn what_an_outage_held_back_before_the_window_does_not_count() {
         let quarter = Window { from: datetime!(2026-11-29 14:45 UTC), to: NOW };
         assert_eq!(
-            headline(&[called()], &[held(None, &[("acme", 312)])], quarter, Dated::Not, NOW),
+            said(&[called()], &[opened(None, 312, 1)], quarter),
             "billing’s breaker has been open since 14:41:07: 5 failures in 10 s, the last: timeout. \
-             312 requests of 1 partner were held back, those outside this window included."
+             312 requests of 1 partner were held back in this window."
         );
     }
 
     #[test]
     fn an_open_breaker_of_what_nobody_calls_any_more_says_since_when() {
-        let said =
-            |at, window| headline(&[called_at(at)], &[held(None, &[("acme", 312)])], window, Dated::Not, NOW);
+        let said_at = |at, window| said(&[called_at(at)], &[opened(None, 312, 1)], window);
         let held_back = "312 requests of 1 partner were held back.";
         let at = datetime!(2026-11-29 14:45 UTC);
-        let silent = said(at, HOUR);
+        let silent = said_at(at, HOUR);
         assert!(silent.ends_with(&format!("{held_back} Nobody has called it since 14:46.")), "{silent}");
-        assert!(said(datetime!(2026-11-29 14:55 UTC), HOUR).ends_with(held_back));
-        let never = said(datetime!(2026-11-29 13:00 UTC), HOUR);
+        let mut due = called_at(at);
+        due.upstream.due_at = Some(datetime!(2026-11-29 14:47 UTC));
+        let due = said(&[due], &[opened(None, 312, 1)], HOUR);
+        assert!(
+            due.ends_with("since 14:46, and the next request is let through to find out whether it is back.")
+        );
+        assert!(said_at(datetime!(2026-11-29 14:55 UTC), HOUR).ends_with(held_back));
+        let never = said_at(datetime!(2026-11-29 13:00 UTC), HOUR);
         assert!(never.ends_with(&format!("{held_back} Nobody has called it in this window.")), "{never}");
         let past = Window { to: datetime!(2026-11-29 14:50 UTC), ..HOUR };
-        assert!(!said(at, past).contains("Nobody"), "of what came after it nothing is known");
+        assert!(!said_at(at, past).contains("Nobody"), "of what came after it nothing is known");
     }
 }

@@ -8,7 +8,7 @@ mod outages;
 use leptos::prelude::*;
 
 use self::api::{Charted, CloseBreaker, Listing, OpenBreaker};
-use self::headline::headline;
+use self::headline::{Telling, headline};
 use self::one::OneUpstream;
 use self::outages::Outages;
 use crate::error::Error;
@@ -30,19 +30,21 @@ pub fn Upstreams() -> impl IntoView {
         Ok((Some(listing.window), listing))
     };
     Screen::new("Upstreams", "/ops/upstreams").asks("Which breakers are open?").show(fetch, move |listing, _| {
-        let Listing { window, now, mut upstreams, mut held } = listing;
+        let Listing { window, now, mut upstreams, mut opened, mut held_back, mut outages } = listing;
         let is_empty = upstreams.is_empty();
         let dated = address.span().dated(window);
         // A link may be about one of them.
         let one = address.get("upstream").map(str::to_owned);
         if let Some(name) = &one {
             upstreams.retain(|charted| charted.upstream.name == *name);
-            held.retain(|held| held.newest().upstream == *name);
+            opened.retain(|opened| opened.newest.upstream == *name);
+            outages.retain(|held| held.newest().upstream == *name);
+            held_back = opened.first().map_or_else(Default::default, |opened| opened.held);
         }
         let requests = address.elsewhere("/ops/requests");
         let sentence = match &one {
             Some(name) if upstreams.is_empty() => format!("There is no upstream {name:?}."),
-            _ => headline(&upstreams, &held, window, dated, now),
+            _ => headline(&upstreams, &opened, held_back, &Telling { window, dated, now }),
         };
         let all = one.map(|_| address.with("upstream", None).href());
         let sections: Vec<_> = upstreams
@@ -55,7 +57,7 @@ pub fn Upstreams() -> impl IntoView {
             {all.map(|href| view! { <p class="hint"><a href=href>"All upstreams"</a></p> })}
             {is_empty.then(|| view! { <p class="empty">"An upstream is declared in the file that `toll apply` reads, or under Routes."</p> })}
             {sections}
-            <Outages held=held dated=dated requests=requests/>
+            <Outages held=outages dated=dated requests=requests/>
         }
         .into_any()
     })

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::reports::{ProbeResult, Report};
 use super::view::{Breaker, Breakers, State, View};
-use super::{probing, refuse, rows};
+use super::{open, probing, rows};
 use crate::catalog::Upstream;
 use crate::refusal::Refusal;
 
@@ -110,7 +110,7 @@ impl Call {
                 return Ok(());
             }
             super::Decision::Probing => return Err(probing()),
-            super::Decision::Open { retry_after } => return Err(still_open(retry_after)),
+            super::Decision::Open { retry_after } => return Err(open(retry_after)),
         }
         // Longer than the call can take: connecting, waiting for the head, and a second for the report.
         let lease = self.upstream.connect_timeout + self.upstream.timeout + std::time::Duration::from_secs(1);
@@ -185,9 +185,4 @@ impl Drop for Claiming {
     fn drop(&mut self) {
         self.breaker.claiming.store(false, Ordering::Release);
     }
-}
-
-fn still_open(retry_after: u64) -> Refusal {
-    let detail = "the upstream failed too often and is left alone for a while";
-    refuse(app::domain::outcome::Outcome::BreakerOpen, detail).retry_after(retry_after)
 }

@@ -61,10 +61,7 @@ impl<S: Serve<Pass>> Serve<Miss> for BreakerStage<S> {
             Decision::Closed => false,
             Decision::Due => true,
             Decision::Open { retry_after } => {
-                let detail = "the upstream failed too often and is left alone for a while";
-                return refuse(Outcome::BreakerOpen, detail)
-                    .retry_after(retry_after)
-                    .answer(miss.into_entry());
+                return open(retry_after).answer(miss.into_entry());
             }
             Decision::Probing => return probing().answer(miss.into_entry()),
         };
@@ -80,6 +77,12 @@ impl<S: Serve<Pass>> Serve<Miss> for BreakerStage<S> {
 
 fn refuse(outcome: Outcome, detail: &'static str) -> Refusal {
     Refusal::new(Stage::Breaker, outcome, detail)
+}
+
+/// It failed too often, or an operator opened it.
+fn open(retry_after: u64) -> Refusal {
+    let detail = "the breaker of the upstream is open, so it is left alone for a while";
+    refuse(Outcome::BreakerOpen, detail).retry_after(retry_after)
 }
 
 fn probing() -> Refusal {

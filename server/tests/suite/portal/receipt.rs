@@ -88,6 +88,46 @@ async fn a_receipt_tells_the_plan_that_was_in_force() {
 }
 
 #[tokio::test]
+async fn who_was_held_back_is_told_whether_an_operator_had_opened_the_breaker() {
+    let portal = portal("http://toll.example").await;
+    let acme = partner(&portal.db, "acme").await;
+    let bob = portal.session("bob@acme.example", InviteAs::Partner(acme)).await;
+    sqlx::raw_sql(
+        "insert into upstream (id, name, urls) overriding system value values (9, 'billing', array['http://127.0.0.1:9']);
+         insert into route (id, name, path, upstream_id) overriding system value values (9, 'billing', '/billing', 9)",
+    )
+    .execute(&portal.db)
+    .await
+    .unwrap();
+    let held_back = async || {
+        let id = Uuid::now_v7();
+        log(&portal.db, id, acme, "/api/billing", "curl/8").await;
+        sqlx::query("update request_log set route_id = 9, stage = 5, outcome = 80, reached = false, status = 503 where id = $1")
+            .bind(id)
+            .execute(&portal.db)
+            .await
+            .unwrap();
+        portal.page(&format!("/r/{id}"), &bob).await.body
+    };
+    let opened = async |reason: &str| {
+        sqlx::query(
+            "insert into breaker_event (upstream_id, state, generation, reason) values (9, 'open', 2, $1)",
+        )
+        .bind(reason)
+        .execute(&portal.db)
+        .await
+        .unwrap();
+    };
+    assert!(held_back().await.contains("The breaker had opened: it does after 5 failures within 10 s"));
+    opened("5 failures in 10 s, the last: timeout").await;
+    assert!(held_back().await.contains("The breaker had opened at "));
+    opened("opened by ada@example.com for 1 hour").await;
+    let by_hand = held_back().await;
+    assert!(by_hand.contains("The operator had opened the breaker at "), "{by_hand}");
+    assert!(!by_hand.contains("ada@example.com"), "who of them, is their business");
+}
+
+#[tokio::test]
 async fn one_that_is_not_written_yet_is_waited_for_and_one_that_never_was_is_not() {
     let portal = portal("http://toll.example").await;
     let acme = partner(&portal.db, "acme").await;

@@ -305,6 +305,7 @@ async fn a_page_of_one_thing_that_there_is_not_says_so() {
     for (page, said) in [
         ("/ops/latency?route=nope", "There is no route \"nope\"."),
         ("/ops/latency?route=billing", "No request on billing reached an upstream in this window."),
+        ("/ops/cache?route=nope", "There is no route \"nope\" that caches."),
         ("/ops/upstreams?upstream=nope", "There is no upstream \"nope\"."),
         ("/ops/upstreams?upstream=billing", "billing’s breaker is closed, and was not open in this window."),
     ] {

@@ -183,10 +183,7 @@ async fn a_partners_page_says_who_must_act_and_shows_what_the_partner_sees() {
 
     let answer = portal.page("/ops/partners/acme", &ada).await;
     let page = text(&answer);
-    assert!(
-        page.contains("acme or you can act: 25 of acme’s 26 requests went beyond its quota;"),
-        "{page}"
-    );
+    assert!(page.contains("acme or you can act: 25 of acme’s 26 requests went beyond its quota;"), "{page}");
     for shown in ["Its quota now", "Quota spentquota stage, 429 25", "the partner", "Over time", "By route"] {
         assert!(page.contains(shown), "{shown} in {page}");
     }

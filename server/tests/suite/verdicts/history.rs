@@ -135,8 +135,14 @@ async fn a_breaker_that_an_operator_opened_is_not_said_to_recover() {
         mine.ends_with(": 20 of your requests were held back by the operator. It is not your doing."),
         "{mine}"
     );
-    let about = about(scene.evidence(acme, 20).await, "acme").remove(0).text();
-    assert!(about.starts_with("You alone can act: `billing` has been unavailable since "), "{about}");
+    let told = async || about(scene.evidence(acme, 20).await, "acme").remove(0).text();
+    let held = told().await;
+    assert!(held.starts_with("You alone can act: `billing` has been unavailable since "), "{held}");
+    // Its time is over, and nobody has come since.
+    sqlx::raw_sql("update breaker set opened_at = opened_at - interval '1 hour'").execute(db).await.unwrap();
+    let over = told().await;
+    assert!(over.starts_with("Nobody must act: `billing` was unavailable between "), "{over}");
+    assert!(scene.said(20).await[0].starts_with("`billing` got nothing from "));
 }
 
 #[tokio::test(flavor = "multi_thread")]
