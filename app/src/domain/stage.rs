@@ -43,6 +43,18 @@ impl Stage {
         }
     }
 
+    /// Of style, for whatever is about what ended at it. At the proxy that is what could not be sent, and no success.
+    pub fn class_of_ends(self) -> &'static str {
+        match self {
+            Stage::Route => "stage-route",
+            Stage::Key => "stage-key",
+            Stage::Quota => "stage-quota",
+            Stage::Cache => "stage-cache",
+            Stage::Breaker => "stage-breaker",
+            Stage::Proxy => "unsent",
+        }
+    }
+
     pub fn code(self) -> i16 {
         self as i16
     }

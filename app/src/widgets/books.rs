@@ -64,14 +64,6 @@ pub fn stage_line(stage: Stage) -> &'static str {
     }
 }
 
-/// Of whatever is about what ended at a stage. At the proxy that is what could not be sent, and no success.
-pub fn stage_class(stage: Stage) -> String {
-    match stage {
-        Stage::Proxy => "unsent".into(),
-        _ => format!("stage-{}", stage.name()),
-    }
-}
-
 /// Why requests ended at a stage, most frequent first, each with its title.
 pub fn reasons(funnel: &Funnel, stage: Stage) -> Vec<(u64, &str)> {
     causes(funnel, stage).into_iter().map(|(count, title, _)| (count, title)).collect()
@@ -152,7 +144,7 @@ fn lines(funnel: &Funnel) -> Vec<Line> {
     for stage in &funnel.stages {
         // The proxy is no stage that refuses: its line is there when it has something to say.
         if stage.stage != Stage::Proxy || stage.stopped > 0 {
-            let class = format!("minus {}", stage_class(stage.stage));
+            let class = format!("minus {}", stage.stage.class_of_ends());
             let bar = bar(stage.passed, stage.stopped);
             let line = line(class, stage_line(stage.stage), why(funnel, stage.stage), bar, stage.stopped);
             lines.push(Line { asks: stopped_at(stage.stage), ..line });

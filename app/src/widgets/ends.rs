@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use crate::domain::funnel::Funnel;
 use crate::domain::key_use::{Day, ENDS, KeyUse};
 use crate::domain::stage::Stage;
-use crate::widgets::books::stage_class;
 
 /// What a sparkline is drawn in: a day is five wide, one of them the gap.
 const DAY_WIDTH: usize = 5;
@@ -22,10 +21,10 @@ pub fn ends(funnel: &Funnel) -> Day {
 }
 
 /// As in the books.
-fn class(end: usize) -> String {
+fn class(end: usize) -> &'static str {
     match Stage::ALL.get(end) {
-        Some(stage) => stage_class(*stage),
-        None => "stage-proxy".into(),
+        Some(stage) => stage.class_of_ends(),
+        None => "stage-proxy",
     }
 }
 

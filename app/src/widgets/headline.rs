@@ -41,7 +41,12 @@ pub fn headline(funnel: &Funnel) -> String {
     // The cache serves; the other stages turn away.
     let refusing = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Cache);
     let most = refusing.max_by_key(|stage| (funnel.stage(*stage).stopped, std::cmp::Reverse(*stage)));
-    let mut sentence = reached;
+    let failed = funnel.statuses.server_error + funnel.statuses.no_answer;
+    let mut sentence = match failed {
+        0 => reached,
+        _ if funnel.arrived == 1 => format!("{reached}, and had 5xx or no answer"),
+        failed => format!("{reached}, {} of them with 5xx or no answer", grouped(failed)),
+    };
     if cached > 0 {
         sentence += &format!("; {} came from the cache", grouped(cached));
     }
@@ -84,7 +89,7 @@ mod tests {
                 stage,
                 outcome,
                 reached,
-                upstream_class: 2,
+                upstream_class: if outcome == Outcome::Forwarded { 2 } else { 0 },
                 requests,
             })
             .collect();
@@ -107,6 +112,16 @@ mod tests {
             of(&[(Stage::Key, Outcome::KeyMissing, false, 1)]),
             "The one request did not reach the upstream. Most that went no further ended at the key stage: 1 key missing."
         );
+    }
+
+    #[test]
+    fn what_the_upstream_failed_is_not_told_as_if_it_were_well() {
+        let unanswered = |requests| (Stage::Proxy, Outcome::UpstreamTimeout, true, requests);
+        assert_eq!(
+            of(&[SERVED, unanswered(4)]),
+            "All 3,396 requests reached the upstream, 4 of them with 5xx or no answer."
+        );
+        assert_eq!(of(&[unanswered(1)]), "The one request reached the upstream, and had 5xx or no answer.");
     }
 
     #[test]

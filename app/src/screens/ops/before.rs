@@ -6,7 +6,7 @@ use crate::domain::change::{difference, relative};
 use crate::domain::funnel::Funnel;
 use crate::domain::numbers::grouped;
 use crate::domain::stage::Stage;
-use crate::widgets::books::{stage_class, stage_line};
+use crate::widgets::books::stage_line;
 use crate::widgets::table::Table;
 
 #[component]
@@ -49,19 +49,19 @@ fn table(now: &Funnel, before: &Funnel) -> impl IntoView + use<> {
 }
 
 /// As in the books: what could not be sent and what is in flight have lines only if there was any.
-fn lines(now: &Funnel, before: &Funnel) -> Vec<(String, &'static str, u64, u64)> {
-    let mut lines = vec![("total".to_owned(), "Arrived", now.arrived, before.arrived)];
+fn lines(now: &Funnel, before: &Funnel) -> Vec<(&'static str, &'static str, u64, u64)> {
+    let mut lines = vec![("total", "Arrived", now.arrived, before.arrived)];
     for stage in Stage::ALL {
         let (now, before) = (now.stage(stage).stopped, before.stage(stage).stopped);
         if stage != Stage::Proxy || now + before > 0 {
-            lines.push((stage_class(stage), stage_line(stage), now, before));
+            lines.push((stage.class_of_ends(), stage_line(stage), now, before));
         }
     }
     let in_flight = |funnel: &Funnel| funnel.in_flight.unwrap_or(0);
     if in_flight(now) + in_flight(before) > 0 {
-        lines.push(("in-flight".into(), "In flight", in_flight(now), in_flight(before)));
+        lines.push(("in-flight", "In flight", in_flight(now), in_flight(before)));
     }
     let (now, before) = (now.reached_upstream, before.reached_upstream);
-    lines.push(("total stage-proxy".into(), "Reached the upstream", now, before));
+    lines.push(("total stage-proxy", "Reached the upstream", now, before));
     lines
 }

@@ -1,124 +1,23 @@
 //! Who may what: every page and every server function, as a stranger, as a partner and as an operator.
-//!
-//! The lists are the router's and the registry's own, so that whatever is added without a rule here fails.
 
-use std::collections::BTreeMap;
+mod rules;
 
-use app::App;
 use app::changes::By;
 use app::domain::outcome::Outcome;
 use app::domain::stage::Stage;
 use app::keys::{self, NewKey};
 use app::people::{InviteAs, accept, invite};
-use app::posted::PAGES;
 use app::sheets::PREFIX;
 use http::StatusCode;
-use leptos::server_fn::axum::server_fn_paths;
 use sqlx::{AssertSqlSafe, PgPool};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use self::rules::Whose::{Anybody, Ops, Partner};
+use self::rules::{functions, pages, takes_forms};
 use crate::portal::{Answer, Portal, portal};
 use crate::support::catalog::{declare, plain};
 use crate::support::traffic::{ended, write};
-
-/// Whose a page or a function is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
-    /// The door: whoever comes.
-    Anybody,
-    Ops,
-    Partner,
-    /// Of whoever has signed in, each their own.
-    Either,
-}
-
-use Whose::{Anybody, Either, Ops, Partner};
-
-const PAGE_RULES: &[(&str, Whose)] = &[
-    ("/", Anybody),
-    ("/invite/:token", Anybody),
-    ("/reset/:token", Anybody),
-    ("/sign-up", Anybody),
-    ("/account", Either),
-    ("/ops", Ops),
-    ("/ops/partners", Ops),
-    ("/ops/partners/new", Ops),
-    ("/ops/partners/:slug", Ops),
-    ("/ops/routes", Ops),
-    ("/ops/routes/new", Ops),
-    ("/ops/routes/:name", Ops),
-    ("/ops/upstreams", Ops),
-    ("/ops/cache", Ops),
-    ("/ops/latency", Ops),
-    ("/ops/requests", Ops),
-    ("/ops/audit", Ops),
-    ("/ops/people", Ops),
-    ("/portal", Partner),
-    ("/portal/keys", Partner),
-    ("/portal/keys/new", Partner),
-    ("/portal/keys/:id/:act", Partner),
-    ("/portal/docs", Partner),
-    ("/portal/people", Partner),
-    ("/portal/requests", Partner),
-    ("/r/:id", Either),
-];
-
-const FUNCTION_RULES: &[(&str, Whose)] = &[
-    ("who", Anybody),
-    ("sign_in", Anybody),
-    ("sign_out", Anybody),
-    ("invitation", Anybody),
-    ("accept_invitation", Anybody),
-    ("ways_in", Anybody),
-    ("sign_up_plans", Anybody),
-    ("sign_up", Anybody),
-    ("password_reset", Anybody),
-    ("reset_password", Anybody),
-    ("ops_traffic", Ops),
-    ("ops_partners", Ops),
-    ("ops_partner", Ops),
-    ("ops_plans", Ops),
-    ("create_partner", Ops),
-    ("change_plan", Ops),
-    ("suspend_partner", Ops),
-    ("ops_revoke_key", Ops),
-    ("ops_invite", Ops),
-    ("ops_reset_link", Ops),
-    ("ops_people", Ops),
-    ("ops_remove_person", Ops),
-    ("ops_withdraw_invitation", Ops),
-    ("ops_routes", Ops),
-    ("ops_route", Ops),
-    ("save_route", Ops),
-    ("switch_route", Ops),
-    ("ops_upstreams", Ops),
-    ("open_breaker", Ops),
-    ("close_breaker", Ops),
-    ("ops_cache", Ops),
-    ("purge_cache", Ops),
-    ("ops_latency", Ops),
-    ("ops_requests", Ops),
-    ("ops_changes", Ops),
-    ("ops_ledger", Ops),
-    ("partner_traffic", Partner),
-    ("partner_requests", Partner),
-    ("partner_keys", Partner),
-    ("partner_key", Partner),
-    ("key_offer", Partner),
-    ("create_key", Partner),
-    ("rotate_key", Partner),
-    ("rename_key", Partner),
-    ("revoke_key", Partner),
-    ("partner_manual", Partner),
-    ("colleagues", Partner),
-    ("invite_colleague", Partner),
-    ("remove_colleague", Partner),
-    ("withdraw_invitation", Partner),
-    ("my_browsers", Either),
-    ("change_password", Either),
-    ("receipt", Either),
-];
 
 /// In everything of the other partner's that is not an address of it, and in nothing that a request of ours says.
 const MARK: &str = "clandestine";
@@ -238,44 +137,6 @@ impl Two {
     }
 }
 
-fn rule(rules: &[(&str, Whose)], what: &str) -> Whose {
-    let found = rules.iter().find(|(name, _)| *name == what);
-    found.unwrap_or_else(|| panic!("{what}: whose is it? Say so in the rules of this test")).1
-}
-
-/// As the route table writes their paths.
-fn pages() -> BTreeMap<String, Whose> {
-    let listed = leptos_axum::generate_route_list(App);
-    let pages: BTreeMap<_, _> = listed
-        .iter()
-        // The list writes parameters as axum does.
-        .map(|page| page.path().replace('{', ":").replace('}', ""))
-        .map(|path| (path.clone(), rule(PAGE_RULES, &path)))
-        .collect();
-    assert_eq!(pages.len(), PAGE_RULES.len(), "a rule for a page that is gone");
-    for page in PAGES {
-        assert!(pages.keys().any(|known| as_axum(known) == page), "{page} takes forms and is no page");
-    }
-    pages
-}
-
-fn as_axum(path: &str) -> String {
-    let part = |part: &str| match part.strip_prefix(':') {
-        Some(name) => format!("{{{name}}}"),
-        None => part.to_owned(),
-    };
-    path.split('/').map(part).collect::<Vec<_>>().join("/")
-}
-
-fn functions() -> BTreeMap<String, Whose> {
-    let functions: BTreeMap<_, _> = server_fn_paths()
-        .map(|(path, _)| path.trim_start_matches("/_fn/").to_owned())
-        .map(|name| (name.clone(), rule(FUNCTION_RULES, &name)))
-        .collect();
-    assert_eq!(functions.len(), FUNCTION_RULES.len(), "a rule for a function that is gone");
-    functions
-}
-
 fn tells_nothing(what: &str, answer: &Answer) {
     assert!(!answer.body.contains(MARK), "{what} tells what is another partner's: {}", answer.body);
     assert_ne!(answer.status, StatusCode::INTERNAL_SERVER_ERROR, "{what}: {}", answer.body);
@@ -338,7 +199,7 @@ async fn a_partner_gets_and_changes_nothing_of_another_by_any_argument() {
                 let sheet = format!("{PREFIX}{asked}");
                 let mut answers = vec![(two.portal.page(&sheet, &bob).await, sheet)];
                 answers.push((two.portal.page(&asked, &bob).await, asked));
-                if PAGES.contains(&as_axum(&pattern).as_str()) {
+                if takes_forms(&pattern) {
                     // Of a page of several forms, each.
                     for act in ["revoke", "remove", "withdraw", "reset"] {
                         let form = form.replace("act=revoke", &format!("act={act}"));
