@@ -8,11 +8,12 @@ use super::{Route, number, rows};
 use crate::books::Tiles;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
-use crate::domain::verdict::evidence::{Outage, UpstreamEvidence};
+use crate::domain::verdict::evidence::{OpenedBy, Outage, UpstreamEvidence};
 use crate::domain::verdict::{Evidence, Who};
 use crate::domain::window::Window;
 
-/// Upstreams with the last time that each was open. Every column is one step in an index, however many events there are.
+/// Upstreams with the last time that each was open. Every column is a step in an index or a few,
+/// however many events there are.
 pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Route]) -> sqlx::Result<()> {
     let Window { from, to } = evidence.window;
     let found = sqlx::query(
@@ -21,9 +22,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
              first.at as first_at, first.reason as first_reason,
              exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'half_open' and e.at < $2
                      and e.at > coalesce(opened.at, 'infinity')) as was_probed,
-             -- As `breakers::by_hand` notes it.
-             exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'open' and e.at < $2
-                     and e.at >= coalesce(first.at, 'infinity') and e.reason like 'opened by %') as is_by_hand,
+             by.hand, by.failures,
              case when b.state = 'open' and opened.reason like 'opened by %'
                  then b.opened_at + make_interval(secs => u.breaker_open_ms / 1000.0) end as held_until
          from upstream u
@@ -55,6 +54,16 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
                  limit 1000
              ) as few
          ) closings
+         -- As `breakers::by_hand` notes it.
+         cross join lateral (
+             select coalesce(bool_or(reason like 'opened by %'), false) as hand,
+                 coalesce(bool_or(reason not like 'opened by %'), false) as failures
+             from (
+                 select reason from breaker_event e where e.upstream_id = u.id and e.state = 'open' and e.at < $2
+                     and e.at >= coalesce(first.at, 'infinity')
+                 order by at desc limit 1000
+             ) as few
+         ) by
          where u.retired_at is null
          order by u.name",
     )
@@ -82,14 +91,18 @@ fn outage(row: &PgRow, from: OffsetDateTime, until: OffsetDateTime) -> sqlx::Res
     let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
     let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
     let closings = number(row, "closings")?;
-    let is_by_hand = row.try_get("is_by_hand")?;
+    let opened_by = match (row.try_get("hand")?, row.try_get("failures")?) {
+        (true, true) => OpenedBy::Both,
+        (true, false) => OpenedBy::Hand,
+        (false, _) => OpenedBy::Failures,
+    };
     let outage = |since, until: Option<OffsetDateTime>, reason| Outage {
         since,
         until,
         times: closings + u64::from(until.is_none()),
         first: first_at.unwrap_or(since),
         reason,
-        is_by_hand,
+        opened_by,
         was_probed: false,
         held: 0,
         partners: 0,

@@ -59,7 +59,9 @@ mod tests {
 
     use super::*;
     use crate::domain::verdict::Who;
-    use crate::domain::verdict::evidence::{Compared, EndedKey, Ending, Outage, RouteEvidence, Slot, Tally};
+    use crate::domain::verdict::evidence::{
+        Compared, EndedKey, Ending, OpenedBy, Outage, RouteEvidence, Slot, Tally,
+    };
     use crate::domain::verdict::examples::{HASTY, hour, minute, outage, route, shut, upstream};
 
     fn of(now: Tally) -> Evidence {
@@ -97,7 +99,7 @@ mod tests {
         assert!(told(of(over))[0].starts_with("Nobody must act: 30 of acme’s 90 requests"));
         let by_hand = |until| Evidence {
             who: Who::Partner(1),
-            ..shut(Outage { until, is_by_hand: true, ..outage(20, 1) })
+            ..shut(Outage { until, opened_by: OpenedBy::Hand, ..outage(20, 1) })
         };
         assert!(told(by_hand(None))[0].starts_with("You alone can act: `billing` has been unavailable"));
         let closed = told(by_hand(Some(datetime!(2026-01-01 14:45 UTC))));
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn what_an_operator_opened_does_not_make_another_upstreams_outage_its_doing() {
-        let by_hand = Outage { is_by_hand: true, ..outage(20, 1) };
+        let by_hand = Outage { opened_by: OpenedBy::Hand, ..outage(20, 1) };
         let mut evidence = Evidence { who: Who::Partner(1), ..shut(by_hand) };
         let held = Tally { arrived: 30, held: 30, ..Tally::default() };
         evidence.upstreams.push(upstream("orders", Some(outage(30, 1))));

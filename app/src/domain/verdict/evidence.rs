@@ -111,13 +111,22 @@ pub struct Outage {
     pub first: OffsetDateTime,
     /// As the breaker noted it: "5 timeouts in 10 s".
     pub reason: String,
-    /// Whether an operator opened it one of these times.
-    pub is_by_hand: bool,
+    /// What opened it, these times.
+    pub opened_by: OpenedBy,
     /// Whether a probe has reached the upstream since.
     pub was_probed: bool,
     /// Requests held back in the window since `first`, and how many partners' they were.
     pub held: u64,
     pub partners: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenedBy {
+    Failures,
+    /// An operator.
+    Hand,
+    /// One time the one, another time the other.
+    Both,
 }
 
 /// What became of a minute's, hour's or day's requests for an upstream.

@@ -4,7 +4,8 @@ use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
 use super::evidence::{
-    Answers, Compared, Evidence, Habit, Outage, RouteEvidence, Slot, Suspect, Tally, UpstreamEvidence, Who,
+    Answers, Compared, Evidence, Habit, OpenedBy, Outage, RouteEvidence, Slot, Suspect, Tally,
+    UpstreamEvidence, Who,
 };
 use super::{Rule, verdicts};
 use crate::domain::window::Window;
@@ -56,7 +57,7 @@ pub fn outage(held: u64, partners: u64) -> Outage {
         times: 1,
         first: since,
         reason: "5 timeouts in 10 s".into(),
-        is_by_hand: false,
+        opened_by: OpenedBy::Failures,
         was_probed: false,
         held,
         partners,

@@ -2,7 +2,7 @@
 //! beside it, what of its requests failed.
 
 use super::about::Actor;
-use super::evidence::{Evidence, Outage, UpstreamEvidence};
+use super::evidence::{Evidence, OpenedBy, Outage, UpstreamEvidence};
 use super::quiet::{LEAST_HELD, long_ago};
 use super::sentence::Sentence;
 use super::upstream::{self, Failing};
@@ -36,7 +36,7 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
     let sentence = match &failing {
         None => names.then(unavailable),
         // What began first comes first.
-        Some(failing) if failing.from < outage.first && !outage.is_by_hand => {
+        Some(failing) if failing.from < outage.first && outage.opened_by != OpenedBy::Hand => {
             let begun = Sentence::new()
                 .names(&failing.routes, NAMES)
                 .say(" ")
@@ -68,10 +68,10 @@ fn is_felt(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage) ->
 
 /// An operator's doing, if nothing else opened it.
 fn actor(outage: &Outage) -> Option<Actor> {
-    match (outage.is_by_hand && outage.times <= 1, outage.until) {
-        (false, _) => None,
-        (true, None) => Some(Actor::You),
-        (true, Some(_)) => Some(Actor::Nobody),
+    match (outage.opened_by, outage.until) {
+        (OpenedBy::Failures | OpenedBy::Both, _) => None,
+        (OpenedBy::Hand, None) => Some(Actor::You),
+        (OpenedBy::Hand, Some(_)) => Some(Actor::Nobody),
     }
 }
 
@@ -96,10 +96,10 @@ fn when(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage, are_s
 
 /// "12 of your requests were held back to let it recover"
 fn held_back(evidence: &Evidence, outage: &Outage) -> Sentence {
-    let why = match (outage.is_by_hand, outage.times) {
-        (false, _) => " to let it recover",
-        (true, 0 | 1) => " by the operator",
-        (true, _) => ", by the operator or to let it recover",
+    let why = match outage.opened_by {
+        OpenedBy::Failures => " to let it recover",
+        OpenedBy::Hand => " by the operator",
+        OpenedBy::Both => ", by the operator or to let it recover",
     };
     let held_back = format!(" of {} requests {} held back{why}", evidence.your(), were(outage.held));
     Sentence::new().number(grouped(outage.held)).say(held_back)

@@ -59,22 +59,23 @@ pub fn headline(upstreams: &[Charted], opened: &[Opened], held_back: HeldBack, t
     }
 }
 
-/// What an open breaker waits for, if the window goes on: " Nobody has called it since 14:06."
+/// What an open breaker waits for, if the window goes on: " Nobody has called it since 14:06. The next request finds out whether
+/// it is back."
 fn waiting(charted: &Charted, telling: &Telling) -> Option<String> {
     if telling.is_over() {
         return None;
     }
     let called = match charted.traffic.last_arrival() {
-        None => "in this window".to_owned(),
+        None => Some("in this window".to_owned()),
         Some(last) if is_past(last, telling.now) => {
-            format!("since {}", telling.dated.enough(last, telling.now).minute(last))
+            Some(format!("since {}", telling.dated.enough(last, telling.now).minute(last)))
         }
-        Some(_) => return None,
+        Some(_) => None,
     };
+    let uncalled = called.map(|called| format!(" Nobody has called it {called}.")).unwrap_or_default();
     let is_due = charted.upstream.due_at.is_some_and(|due| due <= telling.now);
-    let due =
-        if is_due { ", and the next request is let through to find out whether it is back" } else { "" };
-    Some(format!(" Nobody has called it {called}{due}."))
+    let due = if is_due { " The next request finds out whether it is back." } else { "" };
+    Some(uncalled + due)
 }
 
 /// Nothing is open now. `alone` is who is there alone.
@@ -268,9 +269,7 @@ mod tests {
         let mut due = called_at(at);
         due.upstream.due_at = Some(datetime!(2026-11-29 14:47 UTC));
         let due = said(&[due], &[opened(None, 312, 1)], HOUR);
-        assert!(
-            due.ends_with("since 14:46, and the next request is let through to find out whether it is back.")
-        );
+        assert!(due.ends_with("since 14:46. The next request finds out whether it is back."), "{due}");
         assert!(said_at(datetime!(2026-11-29 14:55 UTC), HOUR).ends_with(held_back));
         let never = said_at(datetime!(2026-11-29 13:00 UTC), HOUR);
         assert!(never.ends_with(&format!("{held_back} Nobody has called it in this window.")), "{never}");

@@ -43,13 +43,13 @@ fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_
 
 #[test]
 fn who_is_held_back_by_hand_is_not_told_that_something_recovers() {
-    let said = |times| {
-        let by_hand = Outage { is_by_hand: true, times, ..outage(12, 1) };
-        texts(&mine(shut(by_hand)))
-    };
-    assert!(said(2)[0].contains("12 of your requests were held back, by the operator or to let it recover."));
+    let said = |opened_by| texts(&mine(shut(Outage { opened_by, ..outage(12, 1) })));
+    assert!(
+        said(OpenedBy::Both)[0]
+            .contains("12 of your requests were held back, by the operator or to let it recover.")
+    );
     assert_eq!(
-        said(1),
+        said(OpenedBy::Hand),
         [
             "`billing` has been unavailable since 14:02:11: 12 of your requests were held back by the operator. It is not your \
              doing."
