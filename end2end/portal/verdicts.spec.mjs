@@ -151,7 +151,7 @@ test.describe('nobody is accused', () => {
     const mine = await browser.newPage();
     await world.signIn(mine, 'nightly');
     await open(mine, world, '/portal', 250);
-    await expectVerdict(mine, /^230 of your 250 requests went beyond your plan’s quota/);
+    await expectVerdict(mine, /^230 of your 250 requests went beyond your quota/);
     await mine.close();
   });
 
