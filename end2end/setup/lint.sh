@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cargo fmt --all -- --check
-cargo clippy --quiet --release -p app -p server --all-targets -- -D warnings
+cargo clippy --quiet --release -p app -p server -p suite --all-targets -- -D warnings
 cargo clippy --quiet -p frontend -p app --features app/hydrate --target wasm32-unknown-unknown --profile wasm-release -- -D warnings

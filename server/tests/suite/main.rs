@@ -1,6 +1,7 @@
 //! Toll through its real router, its real binary and a real PostgreSQL: one behaviour a test, a database a test.
 //!
 //! Needs `TOLL_TEST_DATABASE_URL`; `end2end/with-postgres.sh cargo test` sets it.
+#![cfg(test)]
 #![allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails")]
 
 mod announce;

@@ -17,7 +17,7 @@ use super::raw::RawOrigin;
 use super::{Front, books};
 
 /// Made for these tests, for `localhost`.
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/front/fixtures");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/suite/front/fixtures");
 
 async fn secure() -> Front {
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -31,6 +31,25 @@ pub struct Serve {
     errors: mpsc::Receiver<String>,
 }
 
+/// The folder that Cargo has built the suite and `toll` in.
+fn built() -> PathBuf {
+    let suite = std::env::current_exe().unwrap();
+    suite.parent().and_then(Path::parent).unwrap().to_owned()
+}
+
+/// `toll`, built as the suite was. Cargo builds no other package's programs by itself for a test.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let built = built();
+        let profile = if built.ends_with("debug") { "dev" } else { "release" };
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--package", "server", "--bin", "toll", "--profile", profile]);
+        assert!(cargo.status().unwrap().success(), "toll does not build");
+        built.join("toll")
+    })
+}
+
 impl Home {
     /// With nothing in it. Open for the user that the private PostgreSQL runs as: temporary folders are closed to others.
     pub fn empty() -> Home {
@@ -47,7 +66,7 @@ impl Home {
             let schema: Vec<u8> =
                 migrations.flat_map(|m| [&m.version.to_be_bytes(), &*m.checksum].concat()).collect();
             let name = format!("cluster-{:x}", Sha256::digest(&schema));
-            let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            let template = built().join(name);
             if !template.exists() {
                 let home = Home::empty();
                 assert!(home.command(&["migrate"]).status().unwrap().success());
@@ -72,7 +91,7 @@ impl Home {
 
     /// `toll` with these arguments and nothing of the environment of the tests.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toll"));
+        let mut command = Command::new(program());
         command.args(arguments).current_dir(self.dir.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("TOLL_DATA_DIR", self.data());
         command.env("TOLL_LISTEN", "127.0.0.1:0").env("TOLL_ADMIN_LISTEN", "none");

@@ -17,7 +17,7 @@ use super::{Bench, PATIENT, http2};
 use crate::support::catalog::declare;
 
 fn pem(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/upstream/certificates").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("suite/upstream/certificates").join(name)
 }
 
 fn tls(ca: &str, client: Option<&str>) -> String {
