@@ -3,6 +3,7 @@
 //! Totals, which know no partner, come first and cost the same however many keys there are. Only what they make
 //! suspicious is looked up by partner, key or minute.
 
+mod before;
 mod habit;
 mod keys;
 mod outages;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use sqlx::{PgConnection, PgPool, Row};
 use time::OffsetDateTime;
 
+use self::before::Before;
 use crate::books::{self, Filter, PartnerEnds, Tiles, Totals};
 use crate::domain::funnel::{Counts, Funnel};
 use crate::domain::total::Total;
@@ -81,21 +83,15 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
     let now: OffsetDateTime = sqlx::query_scalar("select now()").fetch_one(&mut *tx).await?;
     let mut evidence = Evidence::new(who, window, now);
     let mut routes = routes(&mut tx).await?;
-    let of = Filter { partner: who.partner(), route: None };
-    let totals = Totals::read(&mut tx, window, &of).await?;
+    let totals = Totals::read(&mut tx, window, &Filter { partner: who.partner(), route: None }).await?;
     tallies::add(&totals, &mut evidence, &mut routes);
-    if who == Who::Ops {
-        evidence.begun = tallies::begun(&mut tx, window).await?;
-    }
-    let reach_back = |to: OffsetDateTime| evidence.begun.is_some_and(|begun| begun <= to);
-    // A day old, Toll has no week to compare with.
-    let before = match reach_back(window.from - window.length() / 2) {
-        true => Some(Totals::read(&mut tx, before(window), &of).await?),
-        false => None,
+    let before = match who {
+        Who::Ops => before::read(&mut tx, window).await?,
+        Who::Partner(_) => Before::default(),
     };
-    let is_whole = reach_back(window.from - window.length());
-    if let Some(before) = &before {
-        tallies::add_before(before, &mut evidence, &mut routes);
+    evidence.begun = before.begun;
+    if let Some(totals) = &before.totals {
+        tallies::add_before(totals, &mut evidence, &mut routes);
     }
     outages::read(&mut tx, &mut evidence, &routes).await?;
     slots::read(&mut tx, &evidence, &mut routes).await?;
@@ -104,10 +100,15 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
             evidence.grown = partners::grown(&mut tx, &evidence).await?;
             purges::read(&mut tx, window, &mut routes).await?;
         }
-        Who::Partner(partner) if evidence.all.now.early > 0 => {
-            evidence.habit = habit::newest(&mut tx, window, partner).await?;
+        Who::Partner(partner) => {
+            let now = evidence.all.now;
+            if now.early > 0 {
+                evidence.habit = habit::newest(&mut tx, window, partner).await?;
+            }
+            if now.early + now.spent > 0 {
+                evidence.plan_changed = partners::plan_changed(&mut tx, partner).await?;
+            }
         }
-        Who::Partner(_) => {}
     }
     if evidence.all.now.ended_key >= verdict::LEAST_CALLS {
         evidence.ended_keys = keys::read(&mut tx, window, who).await?;
@@ -115,7 +116,7 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
     tx.commit().await?;
     let names = routes.iter().map(|route| (route.id, route.evidence.name.clone())).collect();
     evidence.routes = routes.into_iter().map(|route| route.evidence).collect();
-    let before = before.filter(|_| is_whole);
+    let before = before.totals.filter(|_| before.is_whole);
     Ok(Reading { evidence, totals, before, most_refused: Vec::new(), names })
 }
 
@@ -143,11 +144,6 @@ async fn routes(db: &mut PgConnection) -> sqlx::Result<Vec<Route>> {
         })
     };
     rows.iter().map(route).collect()
-}
-
-/// The window of the same length before.
-fn before(window: Window) -> Window {
-    Window { from: window.from - window.length(), to: window.from }
 }
 
 /// Rows of a family of rollups that tile a window; `columns` and a condition on them.

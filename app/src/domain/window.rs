@@ -80,6 +80,11 @@ impl Window {
         Window { from: floor(to - span, MINUTE), to }
     }
 
+    /// The one of the same length before.
+    pub fn before(&self) -> Window {
+        Window { from: self.from - self.length(), to: self.from }
+    }
+
     pub fn length(&self) -> Duration {
         self.to - self.from
     }

@@ -4,7 +4,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, Row, Transaction};
 use time::{Duration, OffsetDateTime};
 
-use super::{before, habit, number, select};
+use super::{habit, number, select};
 use crate::books::{PartnerEnds, Tiles, partners_ends, standouts, until};
 use crate::domain::verdict::evidence::{Compared, Grown, Suspect, Tally};
 use crate::domain::verdict::{Evidence, LEAST_EARLY, rose};
@@ -33,6 +33,19 @@ pub async fn read(mut snapshot: Transaction<'static, Postgres>, window: Window) 
     Ok(Partners { most_refused, suspects })
 }
 
+/// When the partner's plan last became another, or its terms others.
+pub async fn plan_changed(db: &mut PgConnection, partner: i64) -> sqlx::Result<Option<OffsetDateTime>> {
+    sqlx::query_scalar(
+        "select max(change.at) from partner join plan on plan.id = partner.plan_id
+         join change on what = 'partner' and change.name = partner.slug and before ? 'plan'
+             or what = 'plan' and change.name = plan.name and before ?| array['capacity', 'refill_per_second']
+         where partner.id = $1",
+    )
+    .bind(partner)
+    .fetch_one(db)
+    .await
+}
+
 /// What became of these partners' requests, in the window and of the early ones before it too, and how they come back.
 async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sqlx::Result<Vec<Suspect>> {
     if partners.is_empty() {
@@ -47,7 +60,7 @@ async fn suspects(db: &mut PgConnection, window: Window, partners: &[i64]) -> sq
         );
         select("ends", grain, &columns, "partner_id = any($2)")
     });
-    let past = tiles.union(before(window), |grain| {
+    let past = tiles.union(window.before(), |grain| {
         select("ends", grain, "partner_id, 0, early, null, 0, 0, 0", "partner_id = any($2)")
     });
     let found = tiles.query(format!(
@@ -84,7 +97,7 @@ pub async fn grown(db: &mut PgConnection, evidence: &Evidence) -> sqlx::Result<V
         let columns = format!("partner_id, {passed}, {is_now} as is_now");
         tiles.union_of([coarse(window)], |grain| select("ends", grain, &columns, "partner_id <> 0"))
     };
-    let pieces = format!("{}\nunion all\n{}", side(window, true), side(before(window), false));
+    let pieces = format!("{}\nunion all\n{}", side(window, true), side(window.before(), false));
     let found = tiles.query(format!(
         "with summed as (
              select partner_id, coalesce(sum(requests) filter (where is_now), 0)::bigint as now,

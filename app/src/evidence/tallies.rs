@@ -1,13 +1,9 @@
 //! Requests by what became of them, in the window and in the one before.
 
-use sqlx::{AssertSqlSafe, PgConnection};
-use time::{Duration, OffsetDateTime};
-
 use super::Route;
 use crate::books::Totals;
 use crate::domain::cache_miss::CacheMiss;
 use crate::domain::verdict::Evidence;
-use crate::domain::window::Window;
 
 /// Of all requests, and of each route's.
 pub fn add(totals: &Totals, evidence: &mut Evidence, routes: &mut [Route]) {
@@ -31,13 +27,6 @@ pub fn add_before(totals: &Totals, evidence: &mut Evidence, routes: &mut [Route]
             route.evidence.tally.before.add(total);
         }
     }
-}
-
-/// Where the books begin that a window of such a length is read from; nothing while they are empty.
-pub async fn begun(db: &mut PgConnection, window: Window) -> sqlx::Result<Option<OffsetDateTime>> {
-    // Minutes are dropped sooner than hours.
-    let family = if window.length() < Duration::DAY { "total_minute" } else { "total_hour" };
-    sqlx::query_scalar(AssertSqlSafe(format!("select min(at) from {family}"))).fetch_one(db).await
 }
 
 fn missed(misses: &mut Vec<(CacheMiss, u64)>, why: CacheMiss, requests: u64) {

@@ -53,6 +53,8 @@ pub struct Evidence {
     pub about: Option<String>,
     /// How a partner's own early retries came, for its own screens.
     pub habit: Option<Habit>,
+    /// When the partner's plan last became another, or its terms others; for its own screens.
+    pub plan_changed: Option<OffsetDateTime>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -174,6 +176,7 @@ impl Evidence {
             upstreams: Vec::new(),
             ended_keys: Vec::new(),
             habit: None,
+            plan_changed: None,
             about: None,
         }
     }

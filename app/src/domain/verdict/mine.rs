@@ -1,6 +1,6 @@
 //! Mine: a partner's own refusals, and what to do about them.
 
-use time::OffsetDateTime;
+use time::Duration;
 
 use super::about::Actor;
 use super::evidence::Evidence;
@@ -20,28 +20,36 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     let refusals = now.early + now.spent;
     let retries = !now.was_failed() && evidence.habit.is_none_or(|habit| habit.is_hasty());
     let matters = now.early >= LEAST_EARLY && now.early * 100 >= refusals * MATTERS;
-    let until = over_since(evidence);
+    let over = over(evidence);
     let (tone, sentence, outcome) = if matters && retries {
-        let tone = if until.is_some() { Tone::Notice } else { Tone::Alarm };
+        let tone = if over.is_some() { Tone::Notice } else { Tone::Alarm };
         (tone, too_early(evidence, now.early, refusals), Some("quota_early_retry"))
     } else if refusals >= LEAST_REFUSED {
-        let advice = if until.is_none() { mend(evidence) } else { "" };
+        let advice = if over.is_none() { mend(evidence) } else { "" };
         (Tone::Notice, spent(evidence, refusals).say(advice), None)
     } else {
         return Vec::new();
     };
-    let sentence = match until {
-        Some(until) => sentence.say(format!(" None since {}.", evidence.minute(until))),
+    let actor = over.as_ref().map(|_| Actor::Nobody);
+    let sentence = match over {
+        Some(over) => sentence.say(over),
         None => sentence,
     };
     let filters = [("stage", "quota")].into_iter().chain(outcome.map(|outcome| ("outcome", outcome)));
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
-    vec![Found::new(Rule::Mine, tone, refusals, sentence, href).of(until.map(|_| Actor::Nobody))]
+    vec![Found::new(Rule::Mine, tone, refusals, sentence, href).of(actor)]
 }
 
-/// When the last was refused, if that is a while ago: nobody need do anything about it any more.
-fn over_since(evidence: &Evidence) -> Option<OffsetDateTime> {
-    evidence.all.now.last_refused.filter(|last| evidence.is_past(*last))
+/// Why nobody need do anything about it any more: it is a while ago, or the plan is another since.
+fn over(evidence: &Evidence) -> Option<String> {
+    let last = evidence.all.now.last_refused?;
+    if evidence.is_past(last) {
+        return Some(format!(" None since {}.", evidence.minute(last)));
+    }
+    let its = if evidence.about.is_some() { "Its" } else { "Your" };
+    // It is known by the minute when the last was refused.
+    let is_changed = evidence.plan_changed.is_some_and(|changed| changed > last - Duration::MINUTE);
+    is_changed.then(|| format!(" {its} plan has changed since."))
 }
 
 /// "412 of your 530 refusals were retries sent too early: you waited 80 ms, we asked for 9 s."
@@ -173,6 +181,24 @@ mod tests {
         assert_eq!(
             over(0, 20).text(),
             "20 of your 80 requests went beyond your quota; none of them was a retry sent too early. None since 14:33."
+        );
+    }
+
+    #[test]
+    fn who_has_another_plan_since_is_not_asked_to_get_one() {
+        // The last was refused at some time of the minute before.
+        let said = |plan_changed| {
+            let mut evidence = Evidence { plan_changed, ..of(0, 20, None) };
+            evidence.all.now.last_refused = Some(datetime!(2026-01-01 14:50 UTC));
+            texts(&evidence).remove(0)
+        };
+        let spent = "20 of your 80 requests went beyond your quota; none of them was a retry sent too early.";
+        let asked = format!("{spent} Spread them out, or ask for a larger plan.");
+        assert_eq!(said(None), asked);
+        assert_eq!(said(Some(datetime!(2026-01-01 14:49 UTC))), asked);
+        assert_eq!(
+            said(Some(datetime!(2026-01-01 14:49:01 UTC))),
+            format!("{spent} Your plan has changed since.")
         );
     }
 

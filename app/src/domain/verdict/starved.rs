@@ -28,11 +28,12 @@ fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         return None;
     }
     // A partner knows routes.
-    let (names, your) = match evidence.who {
-        Who::Ops => (vec![upstream.name.as_str()], String::new()),
+    let crowded = || evidence.routes_to(&upstream.name).filter(|route| route.tally.now.saturated > 0);
+    let (names, arrived, your) = match evidence.who {
+        Who::Ops => (vec![upstream.name.as_str()], now.arrived, String::new()),
         Who::Partner(_) => {
-            let routes = evidence.routes_to(&upstream.name).filter(|route| route.tally.now.saturated > 0);
-            (routes.map(|route| route.name.as_str()).collect(), format!(" {}", evidence.your()))
+            let arrived = crowded().map(|route| route.tally.now.arrived).sum();
+            (crowded().map(|route| route.name.as_str()).collect(), arrived, format!(" {}", evidence.your()))
         }
     };
     let (they, them) = if names.len() > 1 { ("they", "them") } else { ("it", "it") };
@@ -40,7 +41,7 @@ fn crowded(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         .names(&names, 3)
         .say(format!(" had as many requests at once as {they} may have: "))
         .number(grouped(held))
-        .say(format!(" of{your} {} for {them} {} held back.", grouped(now.arrived), were(held)));
+        .say(format!(" of{your} {} for {them} {} held back.", grouped(arrived), were(held)));
     let filters = [("stage", "breaker"), ("outcome", "breaker_saturated")]
         .into_iter()
         .chain(link::only_route(evidence, upstream));

@@ -193,4 +193,19 @@ async fn a_partners_page_says_who_must_act_and_shows_what_the_partner_sees() {
     let bob = portal.session("bob@acme.example", InviteAs::Partner(catalog.partners[0])).await;
     let own = text(&portal.page("/portal", &bob).await);
     assert!(own.contains("25 of your 26 requests went beyond your quota;"), "{own}");
+    assert!(own.contains("Spread them out, or ask for a larger plan."), "{own}");
+
+    // Once it has another plan, neither is asked to see to that.
+    sqlx::raw_sql("insert into plan (name, capacity, refill_per_second) values ('large', 3000, 100)")
+        .execute(&portal.db)
+        .await
+        .unwrap();
+    portal.post("/ops/partners/acme", &ada, "act=plan&plan=large").await;
+    let page = text(&portal.page("/ops/partners/acme", &ada).await);
+    assert!(
+        page.contains("Nobody must act: 25 of acme’s 26 requests")
+            && page.contains("Its plan has changed since.")
+    );
+    let own = text(&portal.page("/portal", &bob).await);
+    assert!(own.contains("Your plan has changed since.") && !own.contains("Spread them out"), "{own}");
 }

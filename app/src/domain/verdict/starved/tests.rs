@@ -162,4 +162,16 @@ fn ten_that_an_upstream_had_no_room_for_are_told_and_nine_are_not() {
         texts(&Evidence { who: Who::Partner(1), ..of(190) }),
         ["`orders` had as many requests at once as it may have: 190 of your 200 for it were held back."]
     );
+    let mut beside = Evidence { who: Who::Partner(1), ..of(190) };
+    beside.routes[0].upstream = "internal".into();
+    beside.upstreams[0].name = "internal".into();
+    beside.routes.push(RouteEvidence {
+        upstream: "internal".into(),
+        ..route("refunds", served(60), Tally::default())
+    });
+    assert_eq!(
+        texts(&beside),
+        ["`orders` had as many requests at once as it may have: 190 of your 200 for it were held back."],
+        "a partner knows the routes that it calls, and no upstream"
+    );
 }
