@@ -111,7 +111,7 @@ async fn whole(db: &PgPool, window: Window, who: Who) -> sqlx::Result<Reading> {
         }
     }
     if evidence.all.now.ended_key >= verdict::LEAST_CALLS {
-        evidence.ended_keys = keys::read(&mut tx, window, who).await?;
+        evidence.ended_keys = keys::read(&mut tx, window, evidence.until, who).await?;
     }
     tx.commit().await?;
     let names = routes.iter().map(|route| (route.id, route.evidence.name.clone())).collect();

@@ -78,7 +78,7 @@ impl Outcome {
             ),
             Outcome::QuotaEarlyRetry => (
                 "The same key came back before the Retry-After of its last refusal was over.",
-                "Sleep for the whole Retry-After before you try again: a tight retry loop gets refusals and nothing else. Several programs that share the key and each wait need a larger plan.",
+                "Sleep for the whole Retry-After before you try again: whoever does not is served no more, and refused more often. Several programs that share the key and each wait need a larger plan.",
             ),
             Outcome::QuotaUnavailable => {
                 ("Your bucket could not be read; nothing was taken from it.", OUR_FAULT)

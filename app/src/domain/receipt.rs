@@ -147,7 +147,7 @@ impl Receipt {
             Stage::Quota if self.tokens_after.is_none() => "no quota".into(),
             Stage::Quota => format!("{} left", self.tokens_after.map_or(String::new(), tokens)),
             Stage::Cache => self.cache_miss.map_or("passed".into(), |miss| miss.words().to_owned()),
-            Stage::Breaker => "breaker closed".into(),
+            Stage::Breaker => "let through".into(),
             Stage::Proxy => "sent".into(),
         }
     }
@@ -228,13 +228,15 @@ impl Receipt {
             }
             Outcome::BreakerOpen => {
                 let route = route?;
-                let since = route.opened_at.map(|at| format!(" at {}", Dated::of(at, self.at).second(at)));
-                let since = since.unwrap_or_default();
+                let was_open = match route.opened_at {
+                    Some(at) => format!("had been open since {}", Dated::of(at, self.at).second(at)),
+                    None => "was open".to_owned(),
+                };
                 if route.is_by_hand {
-                    return Some(format!("The operator had opened the breaker{since}."));
+                    return Some(format!("The breaker {was_open}: an operator had opened it."));
                 }
                 format!(
-                    "The breaker had opened{since}: it does after {} within {}, and stays open for {}.",
+                    "The breaker {was_open}: it opens after {} within {}, and stays open for {}.",
                     count(route.breaker_failures as u64, "failure"),
                     wait(route.breaker_window_ms),
                     wait(route.breaker_open_ms)
@@ -348,10 +350,13 @@ mod tests {
         let at = Some(datetime!(2026-11-29 14:02:11 UTC));
         assert_eq!(
             held_back(at, false),
-            "The breaker had opened at 14:02:11: it does after 5 failures within 10 s, and stays open for 5 s."
+            "The breaker had been open since 14:02:11: it opens after 5 failures within 10 s, and stays open for 5 s."
         );
-        assert_eq!(held_back(at, true), "The operator had opened the breaker at 14:02:11.");
-        assert!(held_back(None, false).starts_with("The breaker had opened: it does after 5 failures"));
+        assert_eq!(
+            held_back(at, true),
+            "The breaker had been open since 14:02:11: an operator had opened it."
+        );
+        assert!(held_back(None, false).starts_with("The breaker was open: it opens after 5 failures"));
     }
 
     #[test]
@@ -372,7 +377,7 @@ mod tests {
         let notes: Vec<_> = receipt.steps().into_iter().map(|step| step.note).collect();
         assert_eq!(
             notes,
-            ["orders", "Production", "59 left", "asked for the first time", "breaker closed", "answered 200"]
+            ["orders", "Production", "59 left", "asked for the first time", "let through", "answered 200"]
         );
         assert_eq!(receipt.bucket().as_deref(), Some("60 of 60 before, 59 after"));
     }

@@ -7,6 +7,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::{number, rows, select};
 use crate::books::Tiles;
+use crate::domain::moment;
 use crate::domain::outcome::Outcome;
 use crate::domain::stage::Stage;
 use crate::domain::verdict::Who;
@@ -15,10 +16,13 @@ use crate::domain::window::{Grain, Window};
 
 /// Keys that are read: those with the most calls.
 const KEYS: i64 = 5;
-/// For how long after its last call a key counts as still used.
-const STILL: Duration = Duration::minutes(10);
 
-pub async fn read(db: &mut PgConnection, window: Window, who: Who) -> sqlx::Result<Vec<EndedKey>> {
+pub async fn read(
+    db: &mut PgConnection,
+    window: Window,
+    until: OffsetDateTime,
+    who: Who,
+) -> sqlx::Result<Vec<EndedKey>> {
     let (partner, whose) = match who {
         Who::Ops => (None, "$2::bigint is null"),
         Who::Partner(partner) => (Some(partner), "partner_id = $2"),
@@ -83,9 +87,11 @@ pub async fn read(db: &mut PgConnection, window: Window, who: Who) -> sqlx::Resu
         let of_key =
             || minutes.range((key.id, 0)..=(key.id, i64::MAX)).map(|((_, minute), calls)| (*minute, *calls));
         let (first, last) = (of_key().next(), of_key().next_back());
-        let recent = (window.to - STILL).unix_timestamp() / 60;
         if let (Some((first, _)), Some((last, _))) = (first, last)
-            && last >= recent
+            && !moment::is_past(
+                OffsetDateTime::from_unix_timestamp((last + 1) * 60).unwrap_or(window.to),
+                until,
+            )
         {
             key.by_minute = (first..=last).map(|m| minutes.get(&(key.id, m)).copied().unwrap_or(0)).collect();
         }

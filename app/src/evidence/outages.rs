@@ -18,12 +18,13 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     let Window { from, to } = evidence.window;
     let found = sqlx::query(
         "select u.id, u.name, closed.at as closed_at, closings.n as closings,
-             opened.at as opened_at, opened.reason as opened_reason,
+             opened.at as opened_at, opened.reason as opened_reason, since.at as ended_at,
              first.at as first_at, first.reason as first_reason,
              exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'half_open' and e.at < $2
                      and e.at > coalesce(opened.at, 'infinity')) as was_probed,
              by.hand, by.failures,
              case when b.state = 'open' and opened.reason like 'opened by %'
+                     and b.opened_at + make_interval(secs => u.breaker_open_ms / 1000.0) <= now()
                  then b.opened_at + make_interval(secs => u.breaker_open_ms / 1000.0) end as held_until
          from upstream u
          left join breaker b on b.upstream_id = u.id
@@ -38,6 +39,11 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
              where e.upstream_id = u.id and state = 'open' and at > coalesce(closed.at, '-infinity') and at < $2
              order by at limit 1
          ) opened on true
+         -- And its end, after the window.
+         left join lateral (
+             select at from breaker_event e where e.upstream_id = u.id and state = 'closed' and at >= $2 and at > opened.at
+             order by at limit 1
+         ) since on true
          -- The end of the last outage before the window, and the beginning of the first that touches it.
          left join lateral (
              select at from breaker_event e where e.upstream_id = u.id and state = 'closed' and at < $1
@@ -72,7 +78,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     .fetch_all(&mut *db)
     .await?;
     for row in found {
-        let (id, mut outage) = (row.try_get::<i64, _>("id")?, outage(&row, from, evidence.until)?);
+        let (id, mut outage) = (row.try_get::<i64, _>("id")?, outage(&row, from)?);
         let to_it = routes.iter().filter(|route| route.upstream == id);
         let (ids, held): (Vec<i64>, Vec<u64>) =
             to_it.map(|route| (route.id, route.evidence.tally.now.held)).unzip();
@@ -85,8 +91,8 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     Ok(())
 }
 
-/// The last outage that touches the window, as it was at its end.
-fn outage(row: &PgRow, from: OffsetDateTime, until: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
+/// The last outage that touches the window.
+fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     let closed_at: Option<OffsetDateTime> = row.try_get("closed_at")?;
     let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
     let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
@@ -96,10 +102,10 @@ fn outage(row: &PgRow, from: OffsetDateTime, until: OffsetDateTime) -> sqlx::Res
         (true, false) => OpenedBy::Hand,
         (false, _) => OpenedBy::Failures,
     };
-    let outage = |since, until: Option<OffsetDateTime>, reason| Outage {
+    let outage = |since, until, times, reason| Outage {
         since,
         until,
-        times: closings + u64::from(until.is_none()),
+        times,
         first: first_at.unwrap_or(since),
         reason,
         opened_by,
@@ -109,15 +115,16 @@ fn outage(row: &PgRow, from: OffsetDateTime, until: OffsetDateTime) -> sqlx::Res
     };
     Ok(match (opened_at, closed_at, first_at) {
         (Some(since), _, _) => {
-            let open = outage(since, None, row.try_get("opened_reason")?);
             let was_probed: bool = row.try_get("was_probed")?;
             // Who failed may fail again; what an operator has held for a while lets the next caller through once that is over.
-            let held_until = row.try_get::<Option<OffsetDateTime>, _>("held_until")?;
-            let until = held_until.filter(|held_until| !was_probed && *held_until <= until);
-            Some(Outage { until, was_probed, ..open })
+            let held_until = row.try_get::<Option<OffsetDateTime>, _>("held_until")?.filter(|_| !was_probed);
+            // A window that is over ends in the midst of it, and is read when it is over too.
+            let ended_at: Option<OffsetDateTime> = row.try_get("ended_at")?;
+            let last = outage(since, ended_at.or(held_until), closings + 1, row.try_get("opened_reason")?);
+            Some(Outage { was_probed, ..last })
         }
         (None, Some(until), Some(since)) if until >= from => {
-            Some(outage(since, Some(until), row.try_get("first_reason")?))
+            Some(outage(since, Some(until), closings, row.try_get("first_reason")?))
         }
         _ => None,
     })

@@ -41,11 +41,16 @@ pub fn headline(funnel: &Funnel) -> String {
     // The cache serves; the other stages turn away.
     let refusing = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Cache);
     let most = refusing.max_by_key(|stage| (funnel.stage(*stage).stopped, std::cmp::Reverse(*stage)));
-    let failed = funnel.statuses.server_error + funnel.statuses.no_answer;
-    let mut sentence = match failed {
-        0 => reached,
-        _ if funnel.arrived == 1 => format!("{reached}, and had 5xx or no answer"),
-        failed => format!("{reached}, {} of them with 5xx or no answer", grouped(failed)),
+    let late = funnel.reached_outcomes.get(Outcome::UpstreamTimeout.name()).copied().unwrap_or(0);
+    let mut sentence = match (funnel.statuses.server_error, late) {
+        (0, 0) => reached,
+        (failed, 0) => format!("{reached}, which answered {} with 5xx", grouped(failed)),
+        (0, late) => format!("{reached}, which did not answer {} in time", grouped(late)),
+        (failed, late) => format!(
+            "{reached}, which answered {} with 5xx and did not answer {} in time",
+            grouped(failed),
+            grouped(late)
+        ),
     };
     if cached > 0 {
         sentence += &format!("; {} came from the cache", grouped(cached));
@@ -119,9 +124,14 @@ mod tests {
         let unanswered = |requests| (Stage::Proxy, Outcome::UpstreamTimeout, true, requests);
         assert_eq!(
             of(&[SERVED, unanswered(4)]),
-            "All 3,396 requests reached the upstream, 4 of them with 5xx or no answer."
+            "All 3,396 requests reached the upstream, which did not answer 4 in time."
         );
-        assert_eq!(of(&[unanswered(1)]), "The one request reached the upstream, and had 5xx or no answer.");
+        let left = (Stage::Proxy, Outcome::ClientGone, true, 4);
+        assert_eq!(
+            of(&[SERVED, left]),
+            "All 3,396 requests reached the upstream.",
+            "that is the client’s doing"
+        );
     }
 
     #[test]

@@ -95,15 +95,20 @@ fn barred(evidence: &Evidence) -> Vec<Found> {
             "were refused because it was suspended.",
         ),
     };
+    let is_over = now.last_barred.is_some_and(|last| evidence.is_past(last));
+    let of_barred = if is_over { Actor::Nobody } else { Actor::PartnerOrYou };
     let kinds = [
-        (now.barred, closed, "key_not_allowed", Actor::PartnerOrYou),
-        (now.suspended, ended, "partner_suspended", Actor::You),
+        (now.barred, closed, "key_not_allowed", of_barred, now.last_barred.filter(|_| is_over)),
+        (now.suspended, ended, "partner_suspended", Actor::You, None),
     ];
-    let found = kinds.into_iter().filter(|(n, ..)| *n >= LEAST_BARRED).map(|(n, words, outcome, actor)| {
+    let found = kinds.into_iter().filter(|(n, ..)| *n >= LEAST_BARRED);
+    let found = found.map(|(n, words, outcome, actor, until)| {
+        let until = until.map(|until| format!(" None since {}.", evidence.minute(until)));
         let sentence = Sentence::new().number(grouped(n)).say(format!(
-            " of {} {} {words}",
+            " of {} {} {words}{}",
             evidence.your(),
-            count(now.arrived, "request")
+            count(now.arrived, "request"),
+            until.unwrap_or_default()
         ));
         let href = link::requests(evidence, &[("stage", "key"), ("outcome", outcome)]);
         Found::new(Rule::Door, Tone::Notice, n, sentence, href).of(Some(actor))
@@ -177,6 +182,14 @@ mod tests {
         assert_eq!(
             barred(10),
             ["10 of your 530 requests went to a route that your plan or your key does not open."]
+        );
+        // It is 14:50:30.
+        let last_barred = Some(time::macros::datetime!(2026-01-01 14:33 UTC));
+        assert_eq!(
+            of(Tally { barred: 10, last_barred, ..Tally::default() }),
+            [
+                "10 of your 530 requests went to a route that your plan or your key does not open. None since 14:33."
+            ]
         );
         let suspended = |suspended| of(Tally { suspended, ..Tally::default() });
         assert!(suspended(9).is_empty());

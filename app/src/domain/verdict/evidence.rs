@@ -149,7 +149,7 @@ pub struct EndedKey {
     /// Refused calls in the window.
     pub calls: u64,
     /// Calls of each minute from the first to the last with any, in the last hour of the window. Empty if it has none, or
-    /// none in its last ten minutes.
+    /// none of late.
     pub by_minute: Vec<u64>,
 }
 

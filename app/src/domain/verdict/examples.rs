@@ -18,6 +18,7 @@ pub const HASTY: Habit = Habit {
     repeated: 198,
     unbidden: 190,
     callers: 100,
+    is_in_turn: true,
     is_steady: true,
     is_crowd: false,
 };

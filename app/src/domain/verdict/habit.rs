@@ -6,8 +6,10 @@
 
 use time::{Duration, OffsetDateTime};
 
-/// So many callers that wait, all with the same request, key and address, are not believed in.
+/// So many callers that wait, all with the same request, key and address, are not believed in: where each comes when the one
+/// before has its answer, as a single caller does, and where some come at once.
 pub const MANY: u64 = 30;
+pub const MANY_AT_ONCE: u64 = 120;
 /// Nor so many that come one after the other at one pace, as a single caller does: of callers that wait, each on its own
 /// clock, some come close together and others far apart.
 pub const FEW: u64 = 5;
@@ -32,7 +34,8 @@ pub struct Habit {
     pub unbidden: u64,
     /// How many callers there would have to be if all waited: refusals whose time was not over, at the middle one.
     pub callers: u64,
-    /// Whether they came one after the other at one pace.
+    /// Whether they came one after the other, and at one pace.
+    pub is_in_turn: bool,
     pub is_steady: bool,
     /// Whether they came several at a time: what was waited is not what any of them waited.
     pub is_crowd: bool,
@@ -84,6 +87,8 @@ impl Habit {
         }
         let (gaps, overlaps) = gaps(refusals);
         let at = |share: usize| gaps.get(gaps.len() * share / 100).copied().unwrap_or_default();
+        // A client has its answer a moment before the gateway is done with it.
+        let is_in_turn = overlaps * 50 <= gaps.len();
         Some(Habit {
             asked_ms: middle(early.iter().map(|(_, retry)| retry.asked_ms).collect())?,
             waited_ms: middle(early.iter().filter_map(|(_, retry)| retry.waited_ms).collect()).unwrap_or(0),
@@ -91,8 +96,8 @@ impl Habit {
             repeated,
             unbidden,
             callers: middle(callers).unwrap_or(0),
-            // A client has its answer a moment before the gateway is done with it.
-            is_steady: overlaps * 50 <= gaps.len() && at(90) <= at(10) * 3,
+            is_in_turn,
+            is_steady: is_in_turn && at(90) <= at(10) * 3,
             is_crowd: overlaps > 0 && overlaps * 10 >= gaps.len(),
         })
     }
@@ -103,7 +108,8 @@ impl Habit {
         let is_paced = self.callers >= FEW && self.is_steady;
         let is_unbidden = self.callers >= SOME && self.unbidden * 20 >= self.repeated * 19
             || self.callers >= DOZENS && self.unbidden * 4 >= self.repeated * 3;
-        is_retrying && !self.is_patient() && (self.callers >= MANY || is_paced || is_unbidden)
+        let are_many = self.callers >= if self.is_in_turn { MANY } else { MANY_AT_ONCE };
+        is_retrying && !self.is_patient() && (are_many || is_paced || is_unbidden)
     }
 
     /// Whether three quarters of the wait and more were kept: impatience, or another clock.

@@ -1,5 +1,6 @@
 //! Keys: somebody still calls with a key that has ended.
 
+use super::about::Actor;
 use super::evidence::{EndedKey, Ending, Evidence, Tally, Who};
 use super::sentence::Sentence;
 use super::words::{ago, count};
@@ -53,12 +54,13 @@ fn used(evidence: &Evidence, key: &EndedKey) -> Found {
             .say(format!(" still {call} {key_words}, "))
             .number(count(key.calls, "time"))
             .say(" in this window."),
-        // Not in the last hour.
+        // Not of late.
         None => who.say(" called ").number(count(key.calls, "time")).say(format!(" {key_words}.")),
     };
     let href =
         link::requests(evidence, &[("stage", "key"), ("outcome", outcome), ("key", &key.id.to_string())]);
-    Found::new(Rule::Keys, Tone::Notice, key.calls, sentence, href)
+    let is_over = key.by_minute.is_empty();
+    Found::new(Rule::Keys, Tone::Notice, key.calls, sentence, href).of(is_over.then_some(Actor::Nobody))
 }
 
 /// Calls in a typical minute: the middle one of those that are whole, since neither the first nor the last is.

@@ -23,6 +23,9 @@ const LEAST_TO_FALL: u64 = 200;
 const NAMED: u64 = 10;
 /// Loops that are named; more are counted.
 const LOOPS: usize = 3;
+/// Fewer requests beyond a quota, and per cent of arrivals below which they are not worth a word of their own.
+const LEAST_BEYOND: u64 = 50;
+const MUCH: u64 = 20;
 
 /// One reason for a rise.
 enum Cause<'a> {
@@ -39,7 +42,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
         return rise(evidence, &loops);
     }
     let standing = loops.iter().take(LOOPS).filter_map(|partner| standing(evidence, partner));
-    standing.chain(fall(evidence)).collect()
+    standing.chain(fall(evidence)).chain(beyond(evidence, &loops)).collect()
 }
 
 fn loops(evidence: &Evidence) -> Vec<&Suspect> {
@@ -148,6 +151,9 @@ fn rise(evidence: &Evidence, loops: &[&Suspect]) -> Vec<Found> {
     let named = |slug: &str| causes.iter().any(|(_, c)| matches!(c, Cause::Loop(p) if p.slug == slug));
     let others = loops.iter().filter(|partner| !named(&partner.slug)).take(LOOPS);
     found.extend(others.filter_map(|partner| standing(evidence, partner)));
+    if !causes.iter().any(|(_, cause)| matches!(cause, Cause::Spent)) {
+        found.extend(beyond(evidence, loops));
+    }
     found
 }
 
@@ -303,6 +309,25 @@ fn standing(evidence: &Evidence, partner: &Suspect) -> Option<Found> {
         .say(" of all arrivals.");
     let href = evidence_of(evidence, &Cause::Loop(partner));
     Some(Found::new(Rule::Loud, tone_of(evidence, partner), partner.early.now, sentence, href))
+}
+
+/// "74 % of arrivals went beyond a quota: 4,178 of 5,659.", those of loops not counted. Nobody is named: to ask for more than a
+/// plan gives is no fault.
+fn beyond(evidence: &Evidence, loops: &[&Suspect]) -> Option<Found> {
+    let now = evidence.all.now;
+    let of_loops: u64 = loops.iter().map(|partner| partner.early.now + partner.spent).sum();
+    let others = (now.early + now.spent).saturating_sub(of_loops);
+    if others < LEAST_BEYOND || others * 100 < now.arrived * MUCH {
+        return None;
+    }
+    let besides = if of_loops > 0 { " by others" } else { "" };
+    let sentence = Sentence::new().number(share(others, now.arrived)).say(format!(
+        " of arrivals went beyond a quota{besides}: {} of {}.",
+        grouped(others),
+        grouped(now.arrived)
+    ));
+    let href = link::requests(evidence, &[("stage", "quota")]);
+    Some(Found::new(Rule::Loud, Tone::Notice, others, sentence, href))
 }
 
 /// Whose growth it is.

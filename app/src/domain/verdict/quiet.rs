@@ -3,7 +3,7 @@
 
 use time::OffsetDateTime;
 
-use super::evidence::{Evidence, Outage, Tally, UpstreamEvidence};
+use super::evidence::{Evidence, OpenedBy, Outage, Tally, UpstreamEvidence};
 use super::sentence::Sentence;
 use super::words::{count, were};
 use super::{Found, Rule, Tone, link, upstream};
@@ -44,10 +44,15 @@ fn opened(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
                     .number(count(times, "time"))
                     .say(format!(" {} by its breaker", when(evidence, outage, until))),
             };
-            let sentence = sentence.say(format!(" ({}); ", outage.reason));
+            let sentence = sentence.say(format!(" ({}); ", reason(outage)));
             (Tone::Notice, sentence.then(held(evidence, outage)).say("."))
         }
         _ => return None,
+    };
+    // Others are held back on its account.
+    let sentence = match upstream::failing(evidence, upstream).filter(|failing| failing.has_others) {
+        Some(failing) => sentence.say(" What failed came by ").names(&failing.routes, NAMES).say("."),
+        None => sentence,
     };
     let href = link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]);
     Some(Found::new(Rule::Quiet, tone, outage.held, sentence, href))
@@ -59,6 +64,16 @@ pub(super) fn was_open(evidence: &Evidence, outage: &Outage) -> Sentence {
     let often = if outage.times > 1 { format!("{} ", count(outage.times, "time")) } else { String::new() };
     let was_open = format!("its breaker was open {often}{}, and ", when(evidence, outage, until));
     Sentence::new().say(was_open).then(held(evidence, outage))
+}
+
+/// As the breaker noted it, and that another time it was otherwise.
+fn reason(outage: &Outage) -> String {
+    let another = match (outage.opened_by, outage.reason.starts_with("opened by ")) {
+        (OpenedBy::Failures | OpenedBy::Hand, _) => "",
+        (OpenedBy::Both, true) => "; another time by failures",
+        (OpenedBy::Both, false) => "; another time by hand",
+    };
+    format!("{}{another}", outage.reason)
 }
 
 /// "from 14:02:11 to 14:03:40"; of several times "between" these.
@@ -76,7 +91,7 @@ fn shut_now(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage) -
     if outage.held == 0 && now.arrived == 0 {
         return None;
     }
-    let (since, reason) = (evidence.second(outage.since), &outage.reason);
+    let (since, reason) = (evidence.second(outage.since), reason(outage));
     let shut_off = Sentence::new().say(format!(" has been shut off since {since} by its breaker ({reason})"));
     let held = how_often(evidence, outage).then(held(evidence, outage));
     Some(match (long_ago(evidence, now.last_arrived), long_ago(evidence, now.last_at_breaker)) {

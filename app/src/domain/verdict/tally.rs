@@ -68,6 +68,8 @@ pub struct Tally {
     pub last_arrived: Option<OffsetDateTime>,
     /// The same of those that a quota refused.
     pub last_refused: Option<OffsetDateTime>,
+    /// The same of those whose key is not allowed there.
+    pub last_barred: Option<OffsetDateTime>,
     /// The same of those that came as far as the breaker.
     pub last_at_breaker: Option<OffsetDateTime>,
 }
@@ -129,6 +131,9 @@ impl Tally {
         self.last_arrived = self.last_arrived.max(total.until);
         if matches!(outcome, Outcome::QuotaSpent | Outcome::QuotaEarlyRetry) {
             self.last_refused = self.last_refused.max(total.until);
+        }
+        if outcome == Outcome::KeyNotAllowed {
+            self.last_barred = self.last_barred.max(total.until);
         }
         if stage >= Stage::Breaker {
             self.last_at_breaker = self.last_at_breaker.max(total.until);
@@ -203,6 +208,7 @@ impl Tally {
         self.latency.add(&other.latency);
         self.last_arrived = self.last_arrived.max(other.last_arrived);
         self.last_refused = self.last_refused.max(other.last_refused);
+        self.last_barred = self.last_barred.max(other.last_barred);
         self.last_at_breaker = self.last_at_breaker.max(other.last_at_breaker);
     }
 

@@ -29,7 +29,8 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
     let held = evidence.routes_to(&upstream.name).filter(|route| route.tally.now.held > 0);
     let held: Vec<&str> = held.map(|route| route.name.as_str()).collect();
     let failing = upstream::failing(evidence, upstream);
-    let goes_on = failing.as_ref().is_some_and(|failing| !failing.is_over);
+    let silent = long_ago(evidence, evidence.asked_of(&upstream.name).now.last_arrived);
+    let goes_on = failing.as_ref().is_some_and(|failing| !failing.is_over) && silent.is_none();
     let unavailable = Sentence::new().say(format!("{}: ", when(evidence, upstream, outage, held.len() > 1)));
     let unavailable = unavailable.then(held_back(evidence, outage));
     let names = Sentence::new().names(&held, NAMES).say(" ");
@@ -53,6 +54,11 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
     };
     let is = if outage.until.is_none() || goes_on { "is" } else { "was" };
     let sentence = sentence.say(format!(". It {is} not {} doing.", evidence.your()));
+    // Nobody has found out since.
+    let sentence = match (outage.until, &silent) {
+        (None, Some(_)) => sentence.say(" The next request may find that it is back."),
+        _ => sentence,
+    };
     let filters = [("stage", "breaker")].into_iter().chain(link::only_route(evidence, upstream));
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
     let tone = if is_felt(evidence, upstream, outage) || goes_on { Tone::Alarm } else { Tone::Notice };

@@ -41,7 +41,7 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
                 Some(called) => sentence.say(format!(", and nobody has called it since {called}.")),
                 None => sentence.say("."),
             };
-            (sentence, link::to(evidence, "/ops/upstreams", &[("upstream", &upstream.name)]))
+            (sentence, failing.requests(evidence, Some(("upstream", upstream.name.as_str()))))
         }
         Who::Partner(_) => {
             let it = if failing.routes.len() > 1 { "them" } else { "it" };
@@ -53,7 +53,10 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
                 }
                 None => sentence,
             };
-            (sentence.say(format!("; it is not {} doing.", evidence.your())), failing.requests(evidence))
+            (
+                sentence.say(format!("; it is not {} doing.", evidence.your())),
+                failing.requests(evidence, None),
+            )
         }
     };
     Some(Found::new(Rule::Upstream, tone, failing.answers.faults(), sentence, href))
@@ -63,7 +66,7 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
 pub(super) struct Failing<'a> {
     pub routes: Vec<&'a str>,
     /// Whether it was asked by other routes too, and did not fail them.
-    has_others: bool,
+    pub has_others: bool,
     pub from: OffsetDateTime,
     to: OffsetDateTime,
     pub is_over: bool,
@@ -161,8 +164,8 @@ impl Failing<'_> {
             .say(format!(" {when}: {kinds}"))
     }
 
-    /// A partner's requests that failed.
-    fn requests(&self, evidence: &Evidence) -> String {
+    /// The requests that failed.
+    fn requests(&self, evidence: &Evidence, of: Option<(&str, &str)>) -> String {
         let kind: &[_] = match self.answers.failed == self.answers.faults() {
             true => &[("answer", "5xx")],
             false => &[("stage", "proxy"), ("status", "5xx")],
@@ -171,7 +174,7 @@ impl Failing<'_> {
             [route] => Some(("route", *route)),
             _ => None,
         };
-        link::requests(evidence, &kind.iter().copied().chain(only).collect::<Vec<_>>())
+        link::requests(evidence, &kind.iter().copied().chain(of).chain(only).collect::<Vec<_>>())
     }
 }
 

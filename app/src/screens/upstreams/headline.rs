@@ -54,7 +54,8 @@ pub fn headline(upstreams: &[Charted], opened: &[Opened], held_back: HeldBack, t
         }
         several => {
             let names: Vec<&str> = several.iter().map(|opened| opened.newest.upstream.as_str()).collect();
-            format!("The breakers of {} are open. {}", list(&names), held(held_back, true))
+            let all = if opened.len() > several.len() { "All breakers together: " } else { "" };
+            format!("The breakers of {} are open. {all}{}", list(&names), held(held_back, true))
         }
     }
 }
@@ -204,8 +205,12 @@ mod tests {
             ..opened(None, 8, 1)
         };
         assert_eq!(
-            said(&[called(), called()], &[opened(None, 312, 2), orders], HOUR),
+            said(&[called(), called()], &[opened(None, 312, 2), orders.clone()], HOUR),
             "The breakers of billing and orders are open. 320 requests of 2 partners were held back in this window."
+        );
+        assert_eq!(
+            said(&[called(), called()], &[opened(None, 312, 2), orders, opened(Some(NOW), 80, 1)], HOUR),
+            "The breakers of billing and orders are open. All breakers together: 400 requests of 2 partners were held back in this window."
         );
     }
 

@@ -109,21 +109,30 @@ async fn who_was_held_back_is_told_whether_an_operator_had_opened_the_breaker() 
             .unwrap();
         portal.page(&format!("/r/{id}"), &bob).await.body
     };
-    let opened = async |reason: &str| {
+    let moved = async |ago: i64, state: &str, reason: &str| {
         sqlx::query(
-            "insert into breaker_event (upstream_id, state, generation, reason) values (9, 'open', 2, $1)",
+            "insert into breaker_event (upstream_id, at, state, generation, reason)
+             values (9, date_trunc('day', now()) - interval '1 hour' * $1, $2, 2, $3)",
         )
+        .bind(ago as f64)
+        .bind(state)
         .bind(reason)
         .execute(&portal.db)
         .await
         .unwrap();
     };
-    assert!(held_back().await.contains("The breaker had opened: it does after 5 failures within 10 s"));
-    opened("5 failures in 10 s, the last: timeout").await;
-    assert!(held_back().await.contains("The breaker had opened at "));
-    opened("opened by ada@example.com for 1 hour").await;
+    assert!(held_back().await.contains("The breaker was open: it opens after 5 failures within 10 s"));
+    moved(9, "open", "5 failures in 10 s, the last: timeout").await;
+    moved(8, "closed", "the probe succeeded").await;
+    moved(7, "open", "5 failures in 10 s, the last: timeout").await;
+    // A probe that fails opens nothing anew.
+    moved(6, "open", "the probe failed: timeout").await;
+    let failed = held_back().await;
+    assert!(failed.contains(", 17:00:00: it opens after 5 failures within 10 s"), "{failed}");
+    moved(5, "closed", "the probe succeeded").await;
+    moved(4, "open", "opened by ada@example.com for 24 hours").await;
     let by_hand = held_back().await;
-    assert!(by_hand.contains("The operator had opened the breaker at "), "{by_hand}");
+    assert!(by_hand.contains(", 20:00:00: an operator had opened it."), "{by_hand}");
     assert!(!by_hand.contains("ada@example.com"), "who of them, is their business");
 }
 

@@ -120,6 +120,25 @@ async fn callers_whom_the_cache_serves_are_none_that_an_open_breaker_keeps_away(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_ended_while_a_breaker_was_open_tells_when_it_closed() {
+    let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
+    scene.was_shut_and_held_back(40).await;
+    scene.event_of_billing(120, "closed").await;
+    // Another one has begun since.
+    scene.event_of_billing(60, "open").await;
+    let now = OffsetDateTime::now_utc();
+    let ago = |minutes| now - time::Duration::minutes(minutes);
+    let window = Window::new(ago(15), ago(8)).unwrap();
+    for who in [Who::Ops, Who::Partner(scene.partner("acme").await)] {
+        let evidence = evidence::read(&scene.toll.db.pool, window, who).await.unwrap().evidence;
+        let outage = evidence.upstreams.iter().find_map(|upstream| upstream.outage.clone()).unwrap();
+        let lasted = outage.until.unwrap() - outage.since;
+        assert_eq!((lasted.whole_seconds() + 1) / 60, 10, "{outage:?}");
+        assert_eq!((outage.times, outage.held), (1, 40));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_breaker_that_an_operator_opened_is_not_said_to_recover() {
     let scene = scene(&Origin::ok().await, AMPLE, PATIENT, ALONE).await;
     let db = &scene.toll.db.pool;

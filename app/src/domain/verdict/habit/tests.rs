@@ -108,9 +108,17 @@ fn a_tenth_of_overlapping_refusals_is_a_crowd_and_a_single_one_never() {
 #[test]
 fn callers_that_wait_are_not_hasty_however_many_share_a_request() {
     let waits = |at: u64, asked: u64| at + asked + 15;
-    for (token_ms, callers) in
-        [(1_000, 2), (1_000, 4), (1_000, 10), (5_000, 4), (5_000, 10), (5_000, 20), (500, 20)]
-    {
+    for (token_ms, callers) in [
+        (1_000, 2),
+        (1_000, 4),
+        (1_000, 10),
+        (5_000, 4),
+        (5_000, 10),
+        (5_000, 20),
+        (500, 20),
+        (200, 60),
+        (200, 100),
+    ] {
         let callers: Vec<Caller> = (0..callers).map(|n| (n * 7_919 % 3_000, &waits as _)).collect();
         let refusals = Bucket::of(token_ms).asked_by(&callers, 30_000);
         let Some(habit) = Habit::of(&refusals) else { continue };
@@ -119,9 +127,12 @@ fn callers_that_wait_are_not_hasty_however_many_share_a_request() {
 }
 
 #[test]
-fn thirty_callers_that_wait_are_not_believed_in() {
-    let of = |callers| Habit { callers, unbidden: 0, is_steady: false, ..HASTY }.is_hasty();
-    assert!(of(MANY) && !of(MANY - 1));
+fn thirty_callers_that_wait_and_come_in_turn_are_not_believed_in_nor_a_hundred_and_twenty_at_once() {
+    let of = |callers, is_in_turn| {
+        Habit { callers, unbidden: 0, is_steady: false, is_in_turn, ..HASTY }.is_hasty()
+    };
+    assert!(of(MANY, true) && !of(MANY - 1, true));
+    assert!(of(MANY_AT_ONCE, false) && !of(MANY_AT_ONCE - 1, false));
 }
 
 #[test]

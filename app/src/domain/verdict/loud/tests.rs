@@ -344,3 +344,19 @@ fn a_rise_of_calls_with_ended_keys_names_whose_nearly_all_of_them_are() {
     assert!(of(449).text().contains("100 % of the rise had a key that has ended."), "{}", of(449).text());
     assert!(of(449).href.ends_with("&stage=key"), "{}", of(449).href);
 }
+
+#[test]
+fn what_goes_beyond_quotas_is_told_from_fifty_and_a_fifth_on_and_names_nobody() {
+    let said = |spent, arrived, suspects| {
+        let all = Tally { arrived, spent, reached: arrived - spent, ..Tally::default() };
+        texts(&Evidence { all: Compared { now: all, before: all }, suspects, ..hour() })
+    };
+    assert!(said(49, 49, Vec::new()).is_empty() && said(199, 1_000, Vec::new()).is_empty());
+    assert_eq!(said(50, 50, Vec::new()), ["100 % of arrivals went beyond a quota: 50 of 50."]);
+    assert_eq!(said(200, 1_000, Vec::new()), ["20 % of arrivals went beyond a quota: 200 of 1,000."]);
+    let fleet = Suspect { habit: Some(Habit { callers: 2, ..HASTY }), ..suspect("fleet", 150, 50) };
+    assert_eq!(said(200, 1_000, vec![fleet]), ["20 % of arrivals went beyond a quota: 200 of 1,000."]);
+    let hasty = suspect("hasty", 150, 50);
+    let both = said(500, 1_000, vec![Suspect { early: Compared { now: 150, before: 150 }, ..hasty }]);
+    assert_eq!(both[1], "30 % of arrivals went beyond a quota by others: 300 of 1,000.");
+}

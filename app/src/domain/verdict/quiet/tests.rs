@@ -1,9 +1,9 @@
 use time::macros::datetime;
 
 use super::*;
-use crate::domain::verdict::evidence::{Compared, Suspect, Who};
+use crate::domain::verdict::evidence::{Compared, RouteEvidence, Suspect, Who};
 use crate::domain::verdict::examples::{
-    JUST_NOW, LONG_AGO, hour, outage, route, served, shut, texts, upstream, without_calls_since,
+    JUST_NOW, LONG_AGO, hour, minute, outage, route, served, shut, texts, upstream, without_calls_since,
 };
 use crate::domain::verdict::verdicts;
 
@@ -187,5 +187,35 @@ fn a_breaker_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
             "`billing` has been shut off since 14:02:11 by its breaker (5 timeouts in 10 s), and nobody has called it since \
              14:06."
         ]
+    );
+}
+
+#[test]
+fn what_was_opened_by_hand_and_by_failures_is_told_as_both() {
+    let said = |reason: &str| {
+        let both = Outage { opened_by: OpenedBy::Both, times: 2, reason: reason.into(), ..outage(20, 1) };
+        texts(&shut(both)).remove(0)
+    };
+    assert!(said("5 timeouts in 10 s").contains("(5 timeouts in 10 s; another time by hand)"));
+    assert!(
+        said("opened by ada for 1 hour").contains("(opened by ada for 1 hour; another time by failures)")
+    );
+}
+
+#[test]
+fn whose_failures_hold_others_back_is_said() {
+    let mut evidence = shut(outage(412, 2));
+    let at = datetime!(2026-01-01 14:01 UTC);
+    evidence.routes[0].slots = vec![minute(at, 19, 19)];
+    evidence.routes.push(RouteEvidence {
+        upstream: "billing".into(),
+        slots: vec![minute(at, 17, 0)],
+        ..route("refunds", served(17), Tally::default())
+    });
+    assert!(
+        texts(&evidence)[0]
+            .ends_with("412 requests of 2 partners were held back. What failed came by `billing`."),
+        "{:?}",
+        texts(&evidence)
     );
 }

@@ -74,7 +74,7 @@ fn a_partner_that_calls_no_more_reads_that_it_is_still_unavailable() {
     assert_eq!(
         verdict.text(),
         "`billing` has been unavailable since 14:02:11, and you have not called it since 14:06: 12 of your requests were \
-         held back to let it recover. It is not your doing."
+         held back to let it recover. It is not your doing. The next request may find that it is back."
     );
     assert_eq!(verdict.tone, Tone::Notice);
 }
@@ -144,6 +144,14 @@ fn of_what_failed_and_was_unavailable_and_is_well_again_both_are_told() {
 }
 
 #[test]
+fn what_failed_and_is_called_no_more_is_no_alarm() {
+    let mut evidence = mine(without_calls_since(LONG_AGO, LONG_AGO, outage(12, 4)));
+    evidence.routes[0].slots = failed_at(BEFORE, false);
+    let verdict = verdicts(&evidence).remove(0);
+    assert_eq!(verdict.tone, Tone::Notice, "{}", verdict.text());
+}
+
+#[test]
 fn of_what_was_unavailable_and_fails_still_the_failing_is_an_alarm() {
     let until = Some(datetime!(2026-01-01 14:03:40 UTC));
     let mut evidence = mine(shut(Outage { until, ..outage(3, 1) }));
@@ -190,7 +198,7 @@ fn several_routes_of_a_partner_to_one_upstream_are_told_together() {
         texts(&evidence),
         [
             "`billing` and `refunds` have been unavailable since 14:02:11, and you have not called them since 14:06: 24 of \
-             your requests were held back to let it recover. It is not your doing."
+             your requests were held back to let it recover. It is not your doing. The next request may find that it is back."
         ]
     );
 }

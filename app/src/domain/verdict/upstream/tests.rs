@@ -220,6 +220,8 @@ fn a_route_that_fails_beside_others_that_do_not_is_named_with_its_own_share() {
             "`billing` answered 100 % of what it got by the route `billing` with 5xx since 14:00; nothing was stopped before it."
         ]
     );
+    let href = verdicts(&evidence).remove(0).href;
+    assert!(href.ends_with("&answer=5xx&upstream=billing&route=billing"), "{href}");
     let mine = verdicts(&Evidence { who: Who::Partner(1), ..evidence }).remove(0);
     assert_eq!(
         mine.text(),
