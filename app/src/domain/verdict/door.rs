@@ -111,7 +111,7 @@ fn barred(evidence: &Evidence) -> Vec<Found> {
             until.unwrap_or_default()
         ));
         let href = link::requests(evidence, &[("stage", "key"), ("outcome", outcome)]);
-        Found::new(Rule::Door, Tone::Notice, n, sentence, href).of(Some(actor))
+        Found::new(Rule::Door, Tone::Notice, n, sentence, href).acted_by(Some(actor))
     });
     found.collect()
 }

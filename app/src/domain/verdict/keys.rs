@@ -60,7 +60,7 @@ fn used(evidence: &Evidence, key: &EndedKey) -> Found {
     let href =
         link::requests(evidence, &[("stage", "key"), ("outcome", outcome), ("key", &key.id.to_string())]);
     let is_over = key.by_minute.is_empty();
-    Found::new(Rule::Keys, Tone::Notice, key.calls, sentence, href).of(is_over.then_some(Actor::Nobody))
+    Found::new(Rule::Keys, Tone::Notice, key.calls, sentence, href).acted_by(is_over.then_some(Actor::Nobody))
 }
 
 /// Calls in a typical minute: the middle one of those that are whole, since neither the first nor the last is.

@@ -320,9 +320,9 @@ fn beyond(evidence: &Evidence, loops: &[&Suspect]) -> Option<Found> {
     if others < LEAST_BEYOND || others * 100 < now.arrived * MUCH {
         return None;
     }
-    let besides = if of_loops > 0 { " by others" } else { "" };
+    let whose = if of_loops > 0 { "the quotas of others" } else { "a quota" };
     let sentence = Sentence::new().number(share(others, now.arrived)).say(format!(
-        " of arrivals went beyond a quota{besides}: {} of {}.",
+        " of arrivals went beyond {whose}: {} of {}.",
         grouped(others),
         grouped(now.arrived)
     ));

@@ -37,7 +37,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Found> {
     };
     let filters = [("stage", "quota")].into_iter().chain(outcome.map(|outcome| ("outcome", outcome)));
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
-    vec![Found::new(Rule::Mine, tone, refusals, sentence, href).of(actor)]
+    vec![Found::new(Rule::Mine, tone, refusals, sentence, href).acted_by(actor)]
 }
 
 /// Why nobody need do anything about it any more: it is a while ago, or the plan is another since.

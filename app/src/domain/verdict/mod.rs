@@ -84,7 +84,7 @@ impl Found {
         Found { weight, verdict: Verdict { rule, tone, sentence, href }, actor: None }
     }
 
-    fn of(self, actor: Option<Actor>) -> Found {
+    fn acted_by(self, actor: Option<Actor>) -> Found {
         Found { actor, ..self }
     }
 }

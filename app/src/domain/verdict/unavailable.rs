@@ -63,7 +63,7 @@ fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> 
     let href = link::requests(evidence, &filters.collect::<Vec<_>>());
     let tone = if is_felt(evidence, upstream, outage) || goes_on { Tone::Alarm } else { Tone::Notice };
     let weight = outage.held + failing.map_or(0, |failing| failing.answers.faults());
-    Some(Found::new(Rule::Quiet, tone, weight, sentence, href).of(actor(outage)))
+    Some(Found::new(Rule::Quiet, tone, weight, sentence, href).acted_by(actor(outage)))
 }
 
 /// Whether it holds requests of this partner back now.

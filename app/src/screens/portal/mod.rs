@@ -83,7 +83,7 @@ fn Empty(access: crate::access::Access, gateway: String, page: Address) -> impl 
             {lead}
             <Snippet text=command name="the curl command"/>
             <Waits page=page/>
-            <p class="hint">"A call that names none of these routes, or has no valid key, is nobody’s and not counted here: its answer says what it lacked."</p>
+            <p class="hint">"What ends before its key is read (no such route, one that is switched off, too large a body), or has no valid key, is nobody’s and not counted here: its answer says why."</p>
         </div>
     }
 }

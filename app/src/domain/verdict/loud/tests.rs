@@ -358,5 +358,5 @@ fn what_goes_beyond_quotas_is_told_from_fifty_and_a_fifth_on_and_names_nobody() 
     assert_eq!(said(200, 1_000, vec![fleet]), ["20 % of arrivals went beyond a quota: 200 of 1,000."]);
     let hasty = suspect("hasty", 150, 50);
     let both = said(500, 1_000, vec![Suspect { early: Compared { now: 150, before: 150 }, ..hasty }]);
-    assert_eq!(both[1], "30 % of arrivals went beyond a quota by others: 300 of 1,000.");
+    assert_eq!(both[1], "30 % of arrivals went beyond the quotas of others: 300 of 1,000.");
 }
