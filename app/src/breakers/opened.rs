@@ -61,10 +61,16 @@ async fn held_back(db: &PgPool, window: Window) -> sqlx::Result<BTreeMap<Option<
             grain.name()
         )
     });
+    // Summed by route and partner first: to tell partners apart among all rows would sort a month of them.
     let select = format!(
-        "select route.upstream_id, sum(requests)::bigint, count(distinct partner_id) filter (where partner_id <> 0)
-         from ({pieces}) as piece join route on route.id = piece.route_id
-         group by grouping sets ((route.upstream_id), ())"
+        "with held as (
+             select route.upstream_id, partner_id, sum(requests) as requests
+             from (select route_id, partner_id, sum(requests) as requests from ({pieces}) as piece group by 1, 2) as by_route
+             join route on route.id = route_id
+             group by 1, 2
+         )
+         select upstream_id, sum(requests)::bigint, count(distinct partner_id) filter (where partner_id <> 0)
+         from held group by grouping sets ((upstream_id), ())"
     );
     let rows: Vec<(Option<i64>, Option<i64>, i64)> =
         sqlx::query_as(AssertSqlSafe(select)).bind(tiles.times()).fetch_all(db).await?;

@@ -55,21 +55,17 @@ pub async fn ops_upstreams(span: String) -> Result<Listing, Error> {
         for band in breakers::drawn(&outages, window) {
             bands.entry(band.name.clone()).or_default().push(band);
         }
-        let mut traffic = by_upstream(&site.db, window).await?;
+        let (mut traffic, (opened, held_back), told) = tokio::try_join!(
+            by_upstream(&site.db, window),
+            breakers::opened(&site.db, window, &outages),
+            breakers::held_back(&site.db, &outages, now, TOLD),
+        )?;
         let upstreams = breakers::upstreams(&site.db).await?.into_iter().map(|upstream| Charted {
             traffic: traffic.of(upstream.id).shown_in(span),
             bands: bands.remove(&upstream.name).unwrap_or_default(),
             upstream,
         });
-        let (opened, held_back) = breakers::opened(&site.db, window, &outages).await?;
-        Ok(Listing {
-            window,
-            now,
-            upstreams: upstreams.collect(),
-            opened,
-            held_back,
-            outages: breakers::held_back(&site.db, &outages, now, TOLD).await?,
-        })
+        Ok(Listing { window, now, upstreams: upstreams.collect(), opened, held_back, outages: told })
     })
     .await
 }
