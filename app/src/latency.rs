@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use crate::books::{self, Tiles};
 use crate::domain::histogram::Histogram;
-use crate::domain::over_time::{OverTime, step_for};
+use crate::domain::over_time::{MOST, OverTime, step_for};
 use crate::domain::stage::Stage;
 use crate::domain::window::{Grain, Window};
 
@@ -90,7 +90,7 @@ pub async fn over_time(
     window: Window,
     route: Option<&str>,
 ) -> sqlx::Result<(OverTime, Vec<Histogram>)> {
-    let steps = OverTime::new(window, step_for(window, books::MINUTES_OF_ALL));
+    let steps = OverTime::new(window, step_for(window, books::MINUTES_OF_ALL, MOST));
     let mut tiles = Tiles::default();
     let pieces = tiles.union_up_to(window, Grain::within(steps.step), |grain| {
         format!(

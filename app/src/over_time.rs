@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use time::{Duration, OffsetDateTime};
 
 use crate::books::{self, Filter, Tiles};
-use crate::domain::over_time::{OverTime, step_for};
+use crate::domain::over_time::{MOST, MOST_OF_SEVERAL, OverTime, step_for};
 use crate::domain::span::Span;
 use crate::domain::stage::Stage;
 use crate::domain::window::{Grain, Window, WindowError};
@@ -56,7 +56,11 @@ async fn read(db: &PgPool, window: Window, of: &Filter, by: By) -> sqlx::Result<
         Some(_) => ("rollup", "partner_id = $2", MINUTES_OF_ONE),
         None => ("total", "$2::bigint is null", books::MINUTES_OF_ALL),
     };
-    let step = step_for(window, minutes);
+    let most = match by {
+        By::Nothing => MOST,
+        By::Upstream => MOST_OF_SEVERAL,
+    };
+    let step = step_for(window, minutes, most);
     let mut tiles = Tiles::default();
     let pieces = tiles.union_up_to(window, Grain::within(step), |grain| {
         format!(

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::domain::cache_miss::CacheMiss;
-use crate::domain::receipt::Receipt;
+use crate::domain::receipt::{Opening, Receipt};
 
 /// How far a request's time may lie from the one inside its id.
 const SLACK: Duration = Duration::SECOND;
@@ -78,6 +78,10 @@ fn receipt(row: &PgRow) -> sqlx::Result<Receipt> {
         route: terms(row, "route")?,
         key: terms(row, "key")?,
         plan: terms(row, "plan")?,
+        opening: match row.try_get("opened_at")? {
+            Some(at) => Some(Opening { at, is_by_hand: row.try_get("is_by_hand")? }),
+            None => None,
+        },
     })
 }
 

@@ -35,7 +35,7 @@ pub async fn opened(
     window: Window,
     outages: &[Outage],
 ) -> sqlx::Result<(Vec<Opened>, HeldBack)> {
-    let mut held = held_back(db, window).await?;
+    let mut held = by_upstream(db, window).await?;
     let mut opened: Vec<Opened> = Vec::new();
     for outage in outages {
         match opened.iter_mut().find(|known| known.newest.upstream_id == outage.upstream_id) {
@@ -51,8 +51,8 @@ pub async fn opened(
     Ok((opened, held.remove(&None).unwrap_or_default()))
 }
 
-/// By upstream; of none: of all together.
-async fn held_back(db: &PgPool, window: Window) -> sqlx::Result<BTreeMap<Option<i64>, HeldBack>> {
+/// What was held back from each; of none: from all together.
+async fn by_upstream(db: &PgPool, window: Window) -> sqlx::Result<BTreeMap<Option<i64>, HeldBack>> {
     let mut tiles = Tiles::default();
     let (open, probing) = (Outcome::BreakerOpen.code(), Outcome::BreakerProbing.code());
     let pieces = tiles.union(window, |grain| {

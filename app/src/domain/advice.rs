@@ -141,9 +141,7 @@ impl Outcome {
         };
         Advice { means, mend }
     }
-}
 
-impl Outcome {
     /// Who has to act, seen by the partner.
     pub fn who_acts(self) -> &'static str {
         match (self, self.fault()) {

@@ -26,8 +26,9 @@ const STEPS: [i64; 14] = [
     28 * 86_400,
     364 * 86_400,
 ];
-/// More are not told apart on a screen.
-const MOST: i64 = 120;
+/// More are not told apart on a screen, nor half as many where several charts share one.
+pub const MOST: i64 = 120;
+pub const MOST_OF_SEVERAL: i64 = 60;
 /// Longer windows have steps of whole days: a month by the hour is thirty times as many rows to read.
 const HOURS: Duration = Duration::days(8);
 
@@ -44,15 +45,16 @@ pub struct OverTime {
     pub points: Vec<[u64; 6]>,
 }
 
-/// The length of a step that fits a window, in seconds. Up to a length of `minutes` rows by minute may be read for it.
-pub fn step_for(window: Window, minutes: Duration) -> i64 {
+/// The length of a step that fits a window `most` times at most, in seconds. Up to a length of `minutes` rows by minute may be
+/// read for it.
+pub fn step_for(window: Window, minutes: Duration, most: i64) -> i64 {
     let finest = match window.length() {
         length if length <= minutes => Grain::Minute,
         length if length <= HOURS => Grain::Hour,
         _ => Grain::Day,
     };
     let length = window.length().whole_seconds();
-    let fits = |step: &i64| *step >= finest.seconds() && length <= step * MOST;
+    let fits = |step: &i64| *step >= finest.seconds() && length <= step * most;
     STEPS.into_iter().find(fits).unwrap_or(STEPS[STEPS.len() - 1])
 }
 
@@ -186,11 +188,15 @@ mod tests {
             (Duration::days(30), 86_400),
             (Duration::days(365), 7 * 86_400),
         ] {
-            assert_eq!(step_for(last(span), Duration::hours(25)), step, "{span}");
+            assert_eq!(step_for(last(span), Duration::hours(25), MOST), step, "{span}");
             let steps = OverTime::new(last(span), step).points.len();
             assert!(steps <= 122, "{span}: {steps}");
         }
-        assert_eq!(step_for(last(Duration::hours(6)), Duration::hours(1)), 3_600);
+        assert_eq!(step_for(last(Duration::hours(6)), Duration::hours(1), MOST), 3_600);
+        for span in [Duration::hours(1), Duration::hours(24), Duration::days(7), Duration::days(30)] {
+            let step = step_for(last(span), Duration::hours(25), MOST_OF_SEVERAL);
+            assert!(OverTime::new(last(span), step).points.len() <= 62, "{span}: {step}");
+        }
     }
 
     #[test]

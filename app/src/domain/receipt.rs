@@ -51,6 +51,8 @@ pub struct Receipt {
     pub route: Option<RouteTerms>,
     pub key: Option<KeyTerms>,
     pub plan: Option<PlanTerms>,
+    /// Of a request that an open breaker held back, as far as its events are kept.
+    pub opening: Option<Opening>,
 }
 
 /// What the catalog says of the route now.
@@ -68,9 +70,14 @@ pub struct RouteTerms {
     pub breaker_failures: i32,
     pub breaker_window_ms: i64,
     pub breaker_open_ms: i64,
-    /// When the breaker that held the request back had opened, as far as its events are kept, and whether an operator did it.
-    #[serde(with = "time::serde::rfc3339::option")]
-    pub opened_at: Option<OffsetDateTime>,
+}
+
+/// How the breaker that held a request back had opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opening {
+    #[serde(with = "time::serde::rfc3339")]
+    pub at: OffsetDateTime,
+    /// Whether an operator did it.
     pub is_by_hand: bool,
 }
 
@@ -228,19 +235,22 @@ impl Receipt {
             }
             Outcome::BreakerOpen => {
                 let route = route?;
-                let was_open = match route.opened_at {
-                    Some(at) => format!("had been open since {}", Dated::of(at, self.at).second(at)),
+                let was_open = match &self.opening {
+                    Some(Opening { at, .. }) => {
+                        format!("had been open since {}", Dated::of(*at, self.at).second(*at))
+                    }
                     None => "was open".to_owned(),
                 };
-                if route.is_by_hand {
-                    return Some(format!("The breaker {was_open}: an operator had opened it."));
-                }
-                format!(
-                    "The breaker {was_open}: it opens after {} within {}, and stays open for {}.",
-                    count(route.breaker_failures as u64, "failure"),
-                    wait(route.breaker_window_ms),
-                    wait(route.breaker_open_ms)
-                )
+                let why = match &self.opening {
+                    Some(opening) if opening.is_by_hand => "an operator had opened it".to_owned(),
+                    _ => format!(
+                        "it opens after {} within {}, and stays open for {}",
+                        count(route.breaker_failures as u64, "failure"),
+                        wait(route.breaker_window_ms),
+                        wait(route.breaker_open_ms)
+                    ),
+                };
+                format!("The breaker {was_open}: {why}.")
             }
             Outcome::UpstreamTimeout => {
                 format!(
@@ -308,8 +318,6 @@ mod tests {
                 breaker_failures: 5,
                 breaker_window_ms: 10_000,
                 breaker_open_ms: 5_000,
-                opened_at: None,
-                is_by_hand: false,
             }),
             key: Some(KeyTerms {
                 name: "Production".into(),
@@ -319,6 +327,7 @@ mod tests {
                 revoked_at: None,
             }),
             plan: Some(PlanTerms { name: "free".into(), capacity: 60, refill_per_second: 1.0 }),
+            opening: None,
         }
     }
 
@@ -342,21 +351,19 @@ mod tests {
 
     #[test]
     fn an_open_breaker_tells_when_and_by_whom_it_was_opened() {
-        let held_back = |opened_at, is_by_hand| {
-            let refused = refused();
-            let route = refused.route.clone().map(|route| RouteTerms { opened_at, is_by_hand, ..route });
-            Receipt { stage: Stage::Breaker, outcome: Outcome::BreakerOpen, route, ..refused }.rule()
+        let held_back = |opening| {
+            Receipt { stage: Stage::Breaker, outcome: Outcome::BreakerOpen, opening, ..refused() }.rule()
         };
-        let at = Some(datetime!(2026-11-29 14:02:11 UTC));
+        let at = datetime!(2026-11-29 14:02:11 UTC);
         assert_eq!(
-            held_back(at, false),
+            held_back(Some(Opening { at, is_by_hand: false })),
             "The breaker had been open since 14:02:11: it opens after 5 failures within 10 s, and stays open for 5 s."
         );
         assert_eq!(
-            held_back(at, true),
+            held_back(Some(Opening { at, is_by_hand: true })),
             "The breaker had been open since 14:02:11: an operator had opened it."
         );
-        assert!(held_back(None, false).starts_with("The breaker was open: it opens after 5 failures"));
+        assert!(held_back(None).starts_with("The breaker was open: it opens after 5 failures"));
     }
 
     #[test]
