@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::cache_use::CacheUse;
-use crate::domain::numbers::{grouped, lower_first, percent, roughly};
+use crate::domain::numbers::{duration, grouped, lower_first, percent, span_words};
 use crate::domain::stage::Stage;
 use crate::widgets::address::Address;
 use crate::widgets::table::Table;
@@ -65,8 +65,26 @@ fn row(route: &CacheUse, requests: &Address) -> impl IntoView + use<> {
             </td>
             <td class="r" data-label="Ratio">{percent(hits, route.asked)}</td>
             <td class="r" data-label="Calls saved">{grouped(route.saved_calls())}</td>
-            <td class="r" data-label="Time saved">{roughly(route.saved_us())}</td>
+            <td class="r" data-label="Time saved">{saved(route.saved_us())}</td>
             <td class="causes" data-label="Misses">{why.join(" · ")}</td>
         </tr>
+    }
+}
+
+/// Microseconds, as the first line has them; of less than a second, how much.
+fn saved(micros: u64) -> String {
+    match micros {
+        1..1_000_000 => duration(micros),
+        _ => span_words(time::Duration::microseconds(micros as i64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::saved;
+
+    #[test]
+    fn time_that_was_saved_is_told_to_the_second_and_below_that_in_milliseconds() {
+        assert_eq!([0, 169_000, 479_300_000].map(saved), ["0 s", "169 ms", "7 min 59 s"]);
     }
 }
