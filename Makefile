@@ -5,7 +5,8 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 WASM := target/wasm32-unknown-unknown/wasm-release/frontend.wasm
 SITE := target/site/assets.json
 SITE_SOURCES := $(shell find style public end2end/setup -type f) end2end/package-lock.json
-export WASM_BINDGEN := $(shell [ -x .tools/bin/wasm-bindgen ] && echo $(CURDIR)/.tools/bin/wasm-bindgen || echo wasm-bindgen)
+# Where need.sh puts what it installs. Looked up when it is run: on a fresh machine it is not there yet when this is read.
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
 .PHONY: help run build test lint demo screenshots bench bench-screens clean need server browser always
 

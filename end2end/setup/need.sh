@@ -29,8 +29,8 @@ has cargo || die "cargo is missing; install Rust 1.90 or newer: https://rustup.r
 has cc || apt gcc libc6-dev || die "a C compiler is missing; install gcc or clang"
 
 # Must be exactly the version of the crate, so one of our own is kept apart from what else is installed.
-bindgen() { "$1" --version 2>/dev/null | grep -qx "wasm-bindgen $bindgen_version"; }
-bindgen wasm-bindgen || bindgen .tools/bin/wasm-bindgen || {
+PATH="$PWD/.tools/bin:$PATH"
+wasm-bindgen --version 2>/dev/null | grep -qx "wasm-bindgen $bindgen_version" || {
   say "installing wasm-bindgen-cli $bindgen_version into .tools (2 to 3 minutes, once)"
   cargo install -q wasm-bindgen-cli --version "$bindgen_version" --root .tools --target-dir target/tools \
     || die "could not install it; run: cargo install wasm-bindgen-cli --version $bindgen_version"

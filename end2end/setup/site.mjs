@@ -29,7 +29,7 @@ function wasm() {
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== now) {
     rmSync(work, { recursive: true, force: true });
     mkdirSync(work, { recursive: true });
-    run(process.env.WASM_BINDGEN ?? 'wasm-bindgen', '--target', 'web', '--no-typescript', '--out-name', 'toll', '--out-dir', work, source);
+    run('wasm-bindgen', '--target', 'web', '--no-typescript', '--out-name', 'toll', '--out-dir', work, source);
     run(join(tools, 'wasm-opt'), '-Oz', '-o', join(work, 'toll.wasm'), join(work, 'toll_bg.wasm'));
     writeFileSync(stamp, now);
   }
