@@ -29,9 +29,9 @@ left join lateral (
 ) as plan_then on true
 left join route on route.id = found.route_id
 left join upstream on upstream.id = route.upstream_id
--- What held it back (80: breaker open), as `breakers::by_hand` notes it if an operator did.
+-- What held it back (80: breaker open).
 left join lateral (
-    select e.at, last.is_by_hand
+    select e.at, last.by_hand as is_by_hand
     from (select found.at + make_interval(secs => found.duration_us / 1e6) as ended) as request
     -- However often it was tried in between, it had been open since the first opening after the last closing.
     cross join lateral (
@@ -39,7 +39,7 @@ left join lateral (
         where upstream_id = upstream.id and state = 'closed' and at <= request.ended
     ) as closed
     cross join lateral (
-        select at, reason like 'opened by %' as is_by_hand from breaker_event
+        select at, by_hand from breaker_event
         where upstream_id = upstream.id and state = 'open' and at <= request.ended order by at desc limit 1
     ) as last
     join breaker_event as e on e.upstream_id = upstream.id and e.state = 'open' and e.at > closed.at

@@ -42,8 +42,8 @@ pub async fn by_hand(
                and (b.state <> 'closed' or $3 = 'open')
              returning b.upstream_id, b.state, b.generation
          )
-         insert into breaker_event (upstream_id, state, generation, reason)
-         select upstream_id, state, generation, $5 from moved",
+         insert into breaker_event (upstream_id, state, generation, reason, by_hand)
+         select upstream_id, state, generation, $5, true from moved",
     )
     .bind(upstream)
     .bind(generation)

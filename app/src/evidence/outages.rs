@@ -18,12 +18,12 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
     let Window { from, to } = evidence.window;
     let found = sqlx::query(
         "select u.id, u.name, closed.at as closed_at, closings.n as closings,
-             opened.at as opened_at, opened.reason as opened_reason, since.at as ended_at,
-             first.at as first_at, first.reason as first_reason,
+             opened.at as opened_at, opened.reason as opened_reason, opened.by_hand as opened_by_hand, since.at as ended_at,
+             first.at as first_at, first.reason as first_reason, first.by_hand as first_by_hand,
              exists (select from breaker_event e where e.upstream_id = u.id and e.state = 'half_open' and e.at < $2
                      and e.at > coalesce(opened.at, 'infinity')) as was_probed,
              by.hand, by.failures,
-             case when b.state = 'open' and opened.reason like 'opened by %'
+             case when b.state = 'open' and opened.by_hand
                      and b.opened_at + make_interval(secs => u.breaker_open_ms / 1000.0) <= now()
                  then b.opened_at + make_interval(secs => u.breaker_open_ms / 1000.0) end as held_until
          from upstream u
@@ -35,7 +35,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
          ) closed on true
          -- The beginning of one that goes on.
          left join lateral (
-             select at, reason from breaker_event e
+             select at, reason, by_hand from breaker_event e
              where e.upstream_id = u.id and state = 'open' and at > coalesce(closed.at, '-infinity') and at < $2
              order by at limit 1
          ) opened on true
@@ -50,7 +50,7 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
              order by at desc limit 1
          ) earlier on true
          left join lateral (
-             select at, reason from breaker_event e
+             select at, reason, by_hand from breaker_event e
              where e.upstream_id = u.id and state = 'open' and at > coalesce(earlier.at, '-infinity') and at < $2
              order by at limit 1
          ) first on true
@@ -60,12 +60,11 @@ pub async fn read(db: &mut PgConnection, evidence: &mut Evidence, routes: &[Rout
                  limit 1000
              ) as few
          ) closings
-         -- As `breakers::by_hand` notes it.
          cross join lateral (
-             select coalesce(bool_or(reason like 'opened by %'), false) as hand,
-                 coalesce(bool_or(reason not like 'opened by %'), false) as failures
+             select coalesce(bool_or(by_hand), false) as hand,
+                 coalesce(bool_or(not by_hand), false) as failures
              from (
-                 select reason from breaker_event e where e.upstream_id = u.id and e.state = 'open' and e.at < $2
+                 select by_hand from breaker_event e where e.upstream_id = u.id and e.state = 'open' and e.at < $2
                      and e.at >= coalesce(first.at, 'infinity')
                  order by at desc limit 1000
              ) as few
@@ -97,21 +96,24 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
     let opened_at: Option<OffsetDateTime> = row.try_get("opened_at")?;
     let first_at: Option<OffsetDateTime> = row.try_get("first_at")?;
     let closings = number(row, "closings")?;
-    let opened_by = match (row.try_get("hand")?, row.try_get("failures")?) {
-        (true, true) => OpenedBy::Both,
-        (true, false) => OpenedBy::Hand,
-        (false, _) => OpenedBy::Failures,
-    };
-    let outage = |since, until, times, reason| Outage {
-        since,
-        until,
-        times,
-        first: first_at.unwrap_or(since),
-        reason,
-        opened_by,
-        was_probed: false,
-        held: 0,
-        partners: 0,
+    // `noted`: which of the events it is told by.
+    let outage = |since, until, times, noted: &str| -> sqlx::Result<Outage> {
+        let opened_by = match (row.try_get("hand")?, row.try_get("failures")?) {
+            (true, true) => OpenedBy::Both { noted_by_hand: row.try_get(&*format!("{noted}_by_hand"))? },
+            (true, false) => OpenedBy::Hand,
+            (false, _) => OpenedBy::Failures,
+        };
+        Ok(Outage {
+            since,
+            until,
+            times,
+            first: first_at.unwrap_or(since),
+            reason: row.try_get(&*format!("{noted}_reason"))?,
+            opened_by,
+            was_probed: false,
+            held: 0,
+            partners: 0,
+        })
     };
     Ok(match (opened_at, closed_at, first_at) {
         (Some(since), _, _) => {
@@ -120,11 +122,11 @@ fn outage(row: &PgRow, from: OffsetDateTime) -> sqlx::Result<Option<Outage>> {
             let held_until = row.try_get::<Option<OffsetDateTime>, _>("held_until")?.filter(|_| !was_probed);
             // A window that is over ends in the midst of it, and is read when it is over too.
             let ended_at: Option<OffsetDateTime> = row.try_get("ended_at")?;
-            let last = outage(since, ended_at.or(held_until), closings + 1, row.try_get("opened_reason")?);
+            let last = outage(since, ended_at.or(held_until), closings + 1, "opened")?;
             Some(Outage { was_probed, ..last })
         }
         (None, Some(until), Some(since)) if until >= from => {
-            Some(outage(since, Some(until), closings, row.try_get("first_reason")?))
+            Some(outage(since, Some(until), closings, "first")?)
         }
         _ => None,
     })

@@ -175,9 +175,9 @@ async fn a_breaker_is_opened_and_closed_by_hand_once_and_says_by_whom() {
     assert!(by_hand(&db, upstream, 2, Hand::Close, "ada@example.com").await.unwrap());
     assert_eq!(state(&db, upstream).await, ("closed".into(), 3));
     assert!(!by_hand(&db, upstream, 3, Hand::Close, "ada@example.com").await.unwrap());
-    let events: Vec<(String, String)> =
-        sqlx::query_as("select state, reason from breaker_event order by id").fetch_all(&db).await.unwrap();
-    let event = |state: &str, reason: &str| (state.to_owned(), reason.to_owned());
+    let events = "select state, reason, by_hand from breaker_event order by id";
+    let events: Vec<(String, String, bool)> = sqlx::query_as(events).fetch_all(&db).await.unwrap();
+    let event = |state: &str, reason: &str| (state.to_owned(), reason.to_owned(), true);
     assert_eq!(
         events,
         [

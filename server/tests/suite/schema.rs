@@ -17,6 +17,26 @@ async fn migrating_a_current_database_again_changes_nothing() {
     assert_eq!(before, after);
 }
 
+#[tokio::test]
+async fn what_operators_did_to_breakers_before_it_had_a_column_is_known_as_theirs() {
+    let db = TestDatabase::empty().await;
+    toll::store::MIGRATIONS.run_to(16, &db.pool).await.unwrap();
+    sqlx::raw_sql(
+        "insert into breaker_event (upstream_id, state, generation, reason) values
+             (1, 'open', 2, 'opened by ada@example.com for 1 hour'), (1, 'closed', 3, 'closed by ada@example.com'),
+             (1, 'open', 4, '5 failures in 10 s, the last: timeout'), (1, 'closed', 5, 'the probe succeeded')",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    toll::store::MIGRATIONS.run(&db.pool).await.unwrap();
+    let by_hand: Vec<bool> = sqlx::query_scalar("select by_hand from breaker_event order by id")
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(by_hand, [true, true, false, false]);
+}
+
 /// Rollups that are made later hold what was in the books before.
 #[tokio::test]
 async fn a_migration_that_changes_a_family_of_rollups_fills_it_from_the_others() {

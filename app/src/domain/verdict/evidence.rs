@@ -127,8 +127,10 @@ pub enum OpenedBy {
     Failures,
     /// An operator.
     Hand,
-    /// One time the one, another time the other.
-    Both,
+    /// One time the one, another time the other: which of them `reason` is of.
+    Both {
+        noted_by_hand: bool,
+    },
 }
 
 /// What became of a minute's, hour's or day's requests for an upstream.

@@ -68,10 +68,10 @@ pub(super) fn was_open(evidence: &Evidence, outage: &Outage) -> Sentence {
 
 /// As the breaker noted it, and that another time it was otherwise.
 fn reason(outage: &Outage) -> String {
-    let another = match (outage.opened_by, outage.reason.starts_with("opened by ")) {
-        (OpenedBy::Failures | OpenedBy::Hand, _) => "",
-        (OpenedBy::Both, true) => "; another time by failures",
-        (OpenedBy::Both, false) => "; another time by hand",
+    let another = match outage.opened_by {
+        OpenedBy::Failures | OpenedBy::Hand => "",
+        OpenedBy::Both { noted_by_hand: true } => "; another time by failures",
+        OpenedBy::Both { noted_by_hand: false } => "; another time by hand",
     };
     format!("{}{another}", outage.reason)
 }

@@ -75,7 +75,7 @@ fn is_felt(evidence: &Evidence, upstream: &UpstreamEvidence, outage: &Outage) ->
 /// An operator's doing, if nothing else opened it.
 fn actor(outage: &Outage) -> Option<Actor> {
     match (outage.opened_by, outage.until) {
-        (OpenedBy::Failures | OpenedBy::Both, _) => None,
+        (OpenedBy::Failures | OpenedBy::Both { .. }, _) => None,
         (OpenedBy::Hand, None) => Some(Actor::You),
         (OpenedBy::Hand, Some(_)) => Some(Actor::Nobody),
     }
@@ -105,7 +105,7 @@ fn held_back(evidence: &Evidence, outage: &Outage) -> Sentence {
     let why = match outage.opened_by {
         OpenedBy::Failures => " to let it recover",
         OpenedBy::Hand => " by the operator",
-        OpenedBy::Both => ", by the operator or to let it recover",
+        OpenedBy::Both { .. } => ", by the operator or to let it recover",
     };
     let held_back = format!(" of {} requests {} held back{why}", evidence.your(), were(outage.held));
     Sentence::new().number(grouped(outage.held)).say(held_back)

@@ -111,8 +111,8 @@ async fn who_was_held_back_is_told_whether_an_operator_had_opened_the_breaker() 
     };
     let moved = async |ago: i64, state: &str, reason: &str| {
         sqlx::query(
-            "insert into breaker_event (upstream_id, at, state, generation, reason)
-             values (9, date_trunc('day', now()) - interval '1 hour' * $1, $2, 2, $3)",
+            "insert into breaker_event (upstream_id, at, state, generation, reason, by_hand)
+             values (9, date_trunc('day', now()) - interval '1 hour' * $1, $2, 2, $3, $3 like 'opened by %')",
         )
         .bind(ago as f64)
         .bind(state)

@@ -192,13 +192,15 @@ fn a_breaker_that_held_nobody_back_says_that_nobody_calls_once_nobody_does() {
 
 #[test]
 fn what_was_opened_by_hand_and_by_failures_is_told_as_both() {
-    let said = |reason: &str| {
-        let both = Outage { opened_by: OpenedBy::Both, times: 2, reason: reason.into(), ..outage(20, 1) };
+    let said = |reason: &str, noted_by_hand| {
+        let opened_by = OpenedBy::Both { noted_by_hand };
+        let both = Outage { opened_by, times: 2, reason: reason.into(), ..outage(20, 1) };
         texts(&shut(both)).remove(0)
     };
-    assert!(said("5 timeouts in 10 s").contains("(5 timeouts in 10 s; another time by hand)"));
+    assert!(said("5 timeouts in 10 s", false).contains("(5 timeouts in 10 s; another time by hand)"));
     assert!(
-        said("opened by ada for 1 hour").contains("(opened by ada for 1 hour; another time by failures)")
+        said("opened by ada for 1 hour", true)
+            .contains("(opened by ada for 1 hour; another time by failures)")
     );
 }
 

@@ -45,7 +45,7 @@ fn a_partner_is_told_of_an_outage_that_is_over_if_ten_of_its_requests_were_held_
 fn who_is_held_back_by_hand_is_not_told_that_something_recovers() {
     let said = |opened_by| texts(&mine(shut(Outage { opened_by, ..outage(12, 1) })));
     assert!(
-        said(OpenedBy::Both)[0]
+        said(OpenedBy::Both { noted_by_hand: false })[0]
             .contains("12 of your requests were held back, by the operator or to let it recover.")
     );
     assert_eq!(
