@@ -41,17 +41,7 @@ pub fn headline(funnel: &Funnel) -> String {
     // The cache serves; the other stages turn away.
     let refusing = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Cache);
     let most = refusing.max_by_key(|stage| (funnel.stage(*stage).stopped, std::cmp::Reverse(*stage)));
-    let late = funnel.reached_outcomes.get(Outcome::UpstreamTimeout.name()).copied().unwrap_or(0);
-    let mut sentence = match (funnel.statuses.server_error, late) {
-        (0, 0) => reached,
-        (failed, 0) => format!("{reached}, which answered {} with 5xx", grouped(failed)),
-        (0, late) => format!("{reached}, which did not answer {} in time", grouped(late)),
-        (failed, late) => format!(
-            "{reached}, which answered {} with 5xx and did not answer {} in time",
-            grouped(failed),
-            grouped(late)
-        ),
-    };
+    let mut sentence = reached + &but_not_well(funnel);
     if cached > 0 {
         sentence += &format!("; {} came from the cache", grouped(cached));
     }
@@ -65,6 +55,24 @@ pub fn headline(funnel: &Funnel) -> String {
         }
         _ => sentence + ".",
     }
+}
+
+/// ", which answered 12 with 5xx and did not answer 4 in time"; nothing if all is well.
+fn but_not_well(funnel: &Funnel) -> String {
+    let statuses = &funnel.statuses;
+    // A few that were asked for in vain are everyday business.
+    let refused = Some(statuses.client_error).filter(|n| n * 10 >= funnel.reached_upstream).unwrap_or(0);
+    let late = funnel.reached_outcomes.get(Outcome::UpstreamTimeout.name()).copied().unwrap_or(0);
+    let answered = [(refused, "4xx"), (statuses.server_error, "5xx")].into_iter().filter(|(n, _)| *n > 0);
+    let answered: Vec<String> = answered.map(|(n, class)| format!("{} with {class}", grouped(n))).collect();
+    let mut did = Vec::new();
+    if !answered.is_empty() {
+        did.push(format!("answered {}", answered.join(" and ")));
+    }
+    if late > 0 {
+        did.push(format!("did not answer {} in time", grouped(late)));
+    }
+    if did.is_empty() { String::new() } else { format!(", which {}", did.join(" and ")) }
 }
 
 /// What most of them had. Who came back too early is not said here: the label alone cannot tell, verdicts do.
@@ -87,17 +95,16 @@ mod tests {
     use crate::domain::funnel::{Counts, Line};
     use crate::domain::window::Window;
 
+    fn line(&(stage, outcome, reached, requests): &(Stage, Outcome, bool, u64)) -> Line {
+        let upstream_class = if outcome == Outcome::Forwarded { 2 } else { 0 };
+        Line { stage, outcome, reached, upstream_class, requests }
+    }
+
     fn of(lines: &[(Stage, Outcome, bool, u64)]) -> String {
-        let lines = lines
-            .iter()
-            .map(|&(stage, outcome, reached, requests)| Line {
-                stage,
-                outcome,
-                reached,
-                upstream_class: if outcome == Outcome::Forwarded { 2 } else { 0 },
-                requests,
-            })
-            .collect();
+        told(lines.iter().map(line).collect())
+    }
+
+    fn told(lines: Vec<Line>) -> String {
         let window =
             Window::new(datetime!(2026-01-01 10:00 UTC), datetime!(2026-01-01 11:00 UTC)).expect("forward");
         headline(&Funnel::new(window, &Counts { lines, ..Counts::default() }))
@@ -131,6 +138,30 @@ mod tests {
             of(&[SERVED, left]),
             "All 3,396 requests reached the upstream.",
             "that is the client’s doing"
+        );
+    }
+
+    #[test]
+    fn answers_that_help_nobody_are_told_where_they_are_a_tenth() {
+        let answered = |good, refused, failed| {
+            let line = |upstream_class, requests| Line {
+                upstream_class,
+                ..line(&(Stage::Proxy, Outcome::Forwarded, true, requests))
+            };
+            told(vec![line(2, good), line(4, refused), line(5, failed)])
+        };
+        assert_eq!(
+            answered(0, 247, 0),
+            "All 247 requests reached the upstream, which answered 247 with 4xx."
+        );
+        assert_eq!(
+            answered(180, 20, 0),
+            "All 200 requests reached the upstream, which answered 20 with 4xx."
+        );
+        assert_eq!(answered(181, 19, 0), "All 200 requests reached the upstream.");
+        assert_eq!(
+            answered(80, 15, 5),
+            "All 100 requests reached the upstream, which answered 15 with 4xx and 5 with 5xx."
         );
     }
 

@@ -34,8 +34,8 @@ impl Actor {
             (Rule::Mine, Tone::Alarm) | (Rule::Keys, _) => Actor::Partner,
             // More than a plan gives: the one asks for less, or the other gives more.
             (Rule::Mine | Rule::Door, _) => Actor::PartnerOrYou,
-            // What is over, or hurts nobody now, or is no more than an upstream can take.
-            (Rule::Quiet | Rule::Upstream, Tone::Notice) => Actor::UpstreamKnows,
+            // What is over, or hurts nobody now, or is no more than an upstream can take; whom callers did not wait for.
+            (Rule::Quiet | Rule::Upstream | Rule::Slow, Tone::Notice) => Actor::UpstreamKnows,
             _ => Actor::Upstream,
         }
     }
@@ -168,6 +168,22 @@ mod tests {
             shut(outage(12, 1)),
             [
                 "Whoever runs the upstream must act: `billing` has been unavailable since 14:02:11: 12 of acme’s requests were held back to let it recover. It is not acme’s doing."
+            ]
+        );
+    }
+
+    #[test]
+    fn of_whom_a_partner_did_not_wait_for_its_own_people_should_know() {
+        let tally = Tally { arrived: 40, reached: 40, left: 40, ..Tally::default() };
+        let evidence = Evidence {
+            upstreams: vec![upstream("billing", None)],
+            routes: vec![route("billing", tally, Tally::default())],
+            ..of(tally)
+        };
+        assert_eq!(
+            told(evidence),
+            [
+                "Whoever runs the upstream should know: 40 of acme’s 40 requests that reached `billing` were given up by acme before it had answered."
             ]
         );
     }

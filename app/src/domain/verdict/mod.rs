@@ -111,6 +111,7 @@ fn found(evidence: &Evidence) -> Vec<Found> {
             unavailable::judge(evidence),
             starved::judge(evidence),
             upstream::judge(evidence),
+            slow::judge(evidence),
             keys::judge(evidence),
             door::judge(evidence),
         ],

@@ -1,6 +1,7 @@
-//! Slow: an upstream answers, but takes longer than before, or than its callers wait.
+//! Slow: an upstream answers, but takes longer than before, or than its callers wait. A partner is told of its own impatience, as it
+//! may not know that it was no answer that it missed.
 
-use super::evidence::{Compared, Evidence, Tally, UpstreamEvidence};
+use super::evidence::{Compared, Evidence, RouteEvidence, Tally, UpstreamEvidence, Who};
 use super::sentence::Sentence;
 use super::words::{before, count, grouped, wait};
 use super::{Found, Rule, Tone, link, quiet, upstream};
@@ -18,7 +19,15 @@ const BEARABLE: u64 = 20;
 pub fn judge(evidence: &Evidence) -> Vec<Found> {
     // What fails, or is shut off, has more to say than how long it takes.
     let well = |u: &&UpstreamEvidence| !quiet::is_shut(u) && upstream::failing(evidence, u).is_none();
-    evidence.upstreams.iter().filter(well).filter_map(|upstream| judge_one(evidence, upstream)).collect()
+    let well = evidence.upstreams.iter().filter(well);
+    match evidence.who {
+        Who::Ops => well.filter_map(|upstream| judge_one(evidence, upstream)).collect(),
+        // A partner knows routes.
+        Who::Partner(_) => {
+            let routes = well.flat_map(|upstream| evidence.routes_to(&upstream.name));
+            routes.filter_map(|route| own_impatience(evidence, route)).collect()
+        }
+    }
 }
 
 fn judge_one(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
@@ -63,21 +72,39 @@ fn up_to(bucket: usize) -> String {
 
 /// "was not waited for: of 100 requests that reached it, 20 were given up by their callers before it had answered."
 fn given_up(tally: Tally) -> Option<(u64, Sentence)> {
-    let (left, reached) = (tally.left, tally.reached);
-    if left < LEAST_LEFT || left * 100 < reached * BEARABLE {
+    if !is_left_often(&tally) {
         return None;
     }
     let sentence = Sentence::new()
-        .say(format!("was not waited for: of {} that reached it, ", count(reached, "request")))
-        .number(grouped(left))
+        .say(format!("was not waited for: of {} that reached it, ", count(tally.reached, "request")))
+        .number(grouped(tally.left))
         .say(" were given up by their callers before it had answered.");
-    Some((left, sentence))
+    Some((tally.left, sentence))
+}
+
+/// "40 of your 60 requests that reached `billing` were given up by you before it had answered."
+fn own_impatience(evidence: &Evidence, route: &RouteEvidence) -> Option<Found> {
+    let tally = route.tally.now;
+    if !is_left_often(&tally) {
+        return None;
+    }
+    let sentence = Sentence::new()
+        .number(grouped(tally.left))
+        .say(format!(" of {} {} that reached ", evidence.your(), count(tally.reached, "request")))
+        .name(&route.name)
+        .say(format!(" were given up by {} before it had answered.", evidence.you()));
+    let href = link::requests(evidence, &[("outcome", "client_gone"), ("route", route.name.as_str())]);
+    Some(Found::new(Rule::Slow, Tone::Notice, tally.left, sentence, href))
+}
+
+fn is_left_often(tally: &Tally) -> bool {
+    tally.left >= LEAST_LEFT && tally.left * 100 >= tally.reached * BEARABLE
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::verdict::examples::{hour, route, texts, upstream};
+    use crate::domain::verdict::examples::{hour, outage, route, texts, upstream};
 
     /// So many answers of each of two times.
     fn answers(n: u64, ms: u64) -> Tally {
@@ -150,5 +177,24 @@ mod tests {
             ]
         );
         assert!(left(20, 101).is_empty());
+    }
+
+    #[test]
+    fn a_partner_is_told_that_it_did_not_wait_itself() {
+        let mine = |left, outage| {
+            let now = Tally { left, ..answers(60, 4) };
+            texts(&Evidence {
+                who: Who::Partner(1),
+                routes: vec![route("refunds", answers(60, 4), Tally::default()), route("billing", now, now)],
+                upstreams: vec![upstream("refunds", None), upstream("billing", outage)],
+                ..hour()
+            })
+        };
+        assert_eq!(
+            mine(40, None),
+            ["40 of your 60 requests that reached `billing` were given up by you before it had answered."]
+        );
+        assert!(mine(19, None).is_empty());
+        assert_eq!(mine(40, Some(outage(12, 1))).len(), 1, "the open breaker says why");
     }
 }

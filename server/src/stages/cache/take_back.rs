@@ -166,9 +166,13 @@ impl Back<'_> {
                 *answer.response.body_mut() = Fetch::start(body, plan).body();
             }
             None => {
-                // Asking again would not have helped: that is the better reason.
                 if inquiry.why == Forward::UriMiss && inquiry.method == Method::GET {
-                    answer.entry.record.cache_miss = Some(CacheMiss::Unstorable);
+                    answer.entry.record.cache_miss = Some(match status {
+                        // The client asked whether its own version is good, and that is an answer for it alone.
+                        StatusCode::NOT_MODIFIED => CacheMiss::Bypass,
+                        // Asking again would not have helped: that is the better reason.
+                        _ => CacheMiss::Unstorable,
+                    });
                 }
                 // A newer answer takes the place of an older one even if it may not be kept itself.
                 if let Some(older) = inquiry.candidate.as_ref().filter(|_| self.replaces(&inquiry, status)) {

@@ -1,5 +1,6 @@
 //! Conditional requests of clients, answered from the store (RFC 9110 §13, RFC 9111 §4.3.2).
 
+use app::domain::cache_miss::CacheMiss;
 use http::Method;
 
 use super::origin::{answer, cached};
@@ -114,4 +115,24 @@ async fn a_get_with_a_body_goes_past_the_cache() {
     let request =
         world.client.request(Method::GET, world.url("/a")).header("x-api-key", &world.key).body("?");
     assert_eq!(crate::support::client::Reply::of(request).await.outcome(), "forwarded");
+}
+
+/// Its 304 is for this client alone, which is no fault of the upstream's headers.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_about_a_version_that_is_not_stored_goes_past_the_cache() {
+    let world = World::new().await;
+    let version = [("cache-control", "max-age=60"), ("etag", "\"1\"")];
+    world.origin.at("/mine", [answer(304, &version, "")]);
+    world.origin.at("/kept", [answer(200, &version, "body")]);
+    world.origin.at("/never", [answer(200, &[("cache-control", "no-store")], "body")]);
+    for target in ["/mine", "/kept", "/never"] {
+        world.get_with(target, &[("if-none-match", "\"1\"")]).await;
+    }
+    world.books(3).await;
+    let causes: Vec<i16> = sqlx::query_scalar("select cache_miss from request_log order by at")
+        .fetch_all(&world.toll.db.pool)
+        .await
+        .unwrap();
+    let causes: Vec<_> = causes.into_iter().filter_map(CacheMiss::from_code).collect();
+    assert_eq!(causes, [CacheMiss::Bypass, CacheMiss::First, CacheMiss::Unstorable]);
 }
