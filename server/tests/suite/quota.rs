@@ -20,8 +20,11 @@ async fn set_up(origin: &Origin, capacity: u32, refill: f64) -> (TestGateway, St
     (TestGateway::on(db, &Options::default()).await, key)
 }
 
+/// Thousands that connect to the origin at once have to wait for one another.
+const PATIENT: &str = "connect_timeout = \"60s\"\ntimeout = \"60s\"\nbreaker = { max_in_flight = 10000 }";
+
 async fn declare(db: &TestDatabase, origin: &Origin, capacity: u32, refill: f64) -> String {
-    let file = orders(&origin.url(), "breaker = { max_in_flight = 10000 }", capacity, refill);
+    let file = orders(&origin.url(), PATIENT, capacity, refill);
     crate::support::catalog::declare(&db.pool, &file).await;
     create_key(db, "acme").await
 }
