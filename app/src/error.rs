@@ -36,6 +36,19 @@ impl Error {
         Error::Invalid("The form was incomplete.".into())
     }
 
+    /// What a form without scripts was answered, where that came by way of the page's address. Anybody can write an address: no text
+    /// of it is repeated.
+    pub fn by_address(&self) -> String {
+        match self {
+            Error::Invalid(_) => {
+                "That was not done: what the page showed had changed meanwhile, or the form was incomplete. Look again, and \
+                 decide anew."
+                    .into()
+            }
+            other => other.to_string(),
+        }
+    }
+
     pub fn status(&self) -> u16 {
         match self {
             Error::SignedOut => 401,
@@ -56,11 +69,15 @@ impl FromServerFnError for Error {
     type Encoder = JsonEncoding;
 
     fn from_server_fn_error(value: ServerFnErrorErr) -> Self {
-        match value {
+        let error = match value {
             ServerFnErrorErr::Request(_) => Error::Unreachable,
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => Error::incomplete(),
             _ => Error::Internal,
-        }
+        };
+        // No function was called that could have said so.
+        #[cfg(feature = "ssr")]
+        error.tell_status_unless_led_back();
+        error
     }
 }
 
@@ -69,7 +86,7 @@ mod on_the_server {
     use std::fmt::Display;
     use std::future::Future;
 
-    use http::{Method, StatusCode, header, request::Parts};
+    use http::{HeaderValue, Method, StatusCode, header, request::Parts};
     use leptos::prelude::use_context;
     use leptos_axum::ResponseOptions;
 
@@ -79,12 +96,23 @@ mod on_the_server {
     use crate::manifest::edit::EditError;
 
     impl Error {
-        /// Gives the response its status.
+        /// Gives the response its status, and says when to come back.
         pub fn tell_status(&self) {
             if let (Some(response), Ok(status)) =
                 (use_context::<ResponseOptions>(), StatusCode::from_u16(self.status()))
             {
                 response.set_status(status);
+                if let Error::TooManyAttempts { minutes } = self {
+                    response.insert_header(header::RETRY_AFTER, HeaderValue::from(minutes * 60));
+                }
+            }
+        }
+
+        /// The same, but that a form which was posted without scripts to a server function keeps its redirect: the page that it
+        /// leads back to shows the error.
+        pub(super) fn tell_status_unless_led_back(&self) {
+            if use_context::<Parts>().is_some_and(|request| !is_plain_form(&request)) {
+                self.tell_status();
             }
         }
 
@@ -126,12 +154,16 @@ mod on_the_server {
     impl From<sqlx::Error> for Error {
         /// That the database is away is said once by whoever watches it, and not for each request.
         fn from(cause: sqlx::Error) -> Error {
-            if is_away(&cause) { Error::Away } else { Error::internal(cause) }
+            match cause.as_database_error().and_then(|cause| cause.code()).as_deref() {
+                _ if is_away(&cause) => Error::Away,
+                // What came from outside has a NUL in it, which PostgreSQL keeps in no text.
+                Some("22021") => Error::Invalid("There is a character in it that no text here has.".into()),
+                _ => Error::internal(cause),
+            }
         }
     }
 
-    /// Gives the response the status of what went wrong. A form that was posted without scripts to a server function keeps
-    /// its redirect: the page it leads back to shows the error.
+    /// Gives the response the status of what went wrong.
     pub fn answer<'a, T: Send>(
         work: impl Future<Output = Result<T, Error>> + Send + 'a,
     ) -> impl Future<Output = Result<T, Error>> + Send + 'a {
@@ -139,10 +171,8 @@ mod on_the_server {
         let work = Box::pin(work);
         async move {
             let result = work.await;
-            if let (Err(error), Some(request)) = (&result, use_context::<Parts>())
-                && !is_plain_form(&request)
-            {
-                error.tell_status();
+            if let Err(error) = &result {
+                error.tell_status_unless_led_back();
             }
             result
         }

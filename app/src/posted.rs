@@ -62,6 +62,14 @@ impl Posted {
         self.all(name).into_iter().next().unwrap_or_default()
     }
 
+    /// A whole number. A form that does not say it means `otherwise`.
+    pub fn number(&self, name: &str, otherwise: i64) -> Result<i64, Error> {
+        match self.0.iter().find(|(key, _)| key == name) {
+            Some((_, text)) => text.parse().map_err(|_| Error::incomplete()),
+            None => Ok(otherwise),
+        }
+    }
+
     /// What a page shows that goes on with either: what was done and an empty form, or nothing and what was typed.
     pub fn outcome<T: Default>(self, done: Result<T, Error>) -> Result<(T, Draft), Error> {
         Ok(match self.judge(done)? {

@@ -18,6 +18,7 @@ pub mod quota;
 pub mod receipt;
 pub mod span;
 pub mod stage;
+pub mod title;
 pub mod total;
 pub mod verdict;
 pub mod window;

@@ -32,6 +32,8 @@ pub enum WindowError {
     NotASpan(String),
     #[error("{0:?} is no time: write 2026-01-31T14:00:00Z")]
     NotATime(String),
+    #[error("{0:?} is out of reach: write a time from 1970 to 2199")]
+    OutOfReach(String),
     #[error("from is not before to: give the earlier time to from")]
     Backwards,
     #[error("a window has both from and to, and {0} is missing")]
@@ -139,12 +141,14 @@ pub fn parse_span(text: &str) -> Result<Duration, WindowError> {
 /// Reads an RFC 3339 time, also without seconds, or what a `datetime-local` field sends, which is taken as UTC.
 pub fn parse_time(text: &str) -> Result<OffsetDateTime, WindowError> {
     let to_the_minute = format_description!("[year]-[month]-[day]T[hour]:[minute]");
-    if let Ok(time) = PrimitiveDateTime::parse(text.strip_suffix('Z').unwrap_or(text), to_the_minute) {
-        return Ok(time.assume_utc());
-    }
-    OffsetDateTime::parse(text, &Rfc3339)
-        .map(|time| time.to_offset(time::UtcOffset::UTC))
-        .map_err(|_| WindowError::NotATime(text.to_owned()))
+    let time = PrimitiveDateTime::parse(text.strip_suffix('Z').unwrap_or(text), to_the_minute)
+        .map(PrimitiveDateTime::assume_utc)
+        .or_else(|_| OffsetDateTime::parse(text, &Rfc3339))
+        .map_err(|_| WindowError::NotATime(text.to_owned()))?;
+    // The last of these years has room after it, and the first before it, for all that is reckoned with windows.
+    let time =
+        time.checked_to_offset(time::UtcOffset::UTC).filter(|time| (1970..2200).contains(&time.year()));
+    time.ok_or_else(|| WindowError::OutOfReach(text.to_owned()))
 }
 
 fn floor(at: OffsetDateTime, seconds: i64) -> OffsetDateTime {
@@ -198,6 +202,11 @@ mod tests {
         }
         for bad in ["", "yesterday", "2026-12-01", "2026-12-01 00:26", "2026-12-01T24:26Z"] {
             assert!(parse_time(bad).is_err(), "{bad}");
+        }
+        for far in
+            ["0000-01-01T00:00Z", "1969-12-31T23:59Z", "2200-01-01T00:00Z", "9999-12-31T23:59:59-23:59"]
+        {
+            assert_eq!(parse_time(far), Err(WindowError::OutOfReach(far.into())));
         }
     }
 

@@ -23,6 +23,7 @@ pub use usage::{Allowance, PAGE, usage};
 use crate::announce::{Change, announce};
 use crate::changes::{self, By, What};
 use crate::domain::api_key::ApiKey;
+use crate::domain::title;
 
 /// Until when a key may be made to last, at most.
 pub const LONGEST_EXPIRY: Duration = Duration::days(3660);
@@ -45,7 +46,7 @@ pub enum KeyError {
     NoPartner(String),
     #[error("the plan's limit of keys is reached (max_keys = {max}); revoke one first")]
     LimitReached { max: i32 },
-    #[error("a key's name has 1 to 100 characters in one line")]
+    #[error("a key's name has 1 to 100 visible characters in one line")]
     BadName,
     #[error("a key lasts for more than no time and at most 3660 days")]
     BadExpiry,
@@ -82,8 +83,7 @@ impl fmt::Debug for MadeKey {
 }
 
 fn check_name(name: &str) -> Result<(), KeyError> {
-    let fits = (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control);
-    if fits && !name.trim().is_empty() { Ok(()) } else { Err(KeyError::BadName) }
+    if title::fits(name) { Ok(()) } else { Err(KeyError::BadName) }
 }
 
 /// What a key is called in the list of changes: "production of acme (toll_a1b2c…)".

@@ -4,6 +4,8 @@ use std::net::Ipv6Addr;
 
 use http::{HeaderName, Uri};
 
+use crate::domain::title;
+
 type Judged = Result<(), String>;
 
 /// Names and slugs: they stand in commands, labels and paths of screens.
@@ -17,10 +19,9 @@ pub fn name(text: &str) -> Judged {
 
 /// What people are called on screens.
 pub fn title(text: &str) -> Judged {
-    let fits = (1..=100).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    (fits && !text.trim().is_empty())
+    title::fits(text)
         .then_some(())
-        .ok_or_else(|| format!("{text:?} is no name: write 1 to 100 characters in one line"))
+        .ok_or_else(|| format!("{text:?} is no name: write 1 to 100 visible characters in one line"))
 }
 
 /// A file that each node reads for itself.

@@ -103,9 +103,21 @@ pub async fn invite(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Res
     }
 }
 
-/// Inserted, and written down.
+/// Inserted in place of any that the same team has given the address before, and written down.
 async fn made(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<String, InviteError> {
     let mut transaction = db.begin().await?;
+    // Of two at once, the second replaces what the first has made.
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended('invite ' || $1, 4))")
+        .bind(email)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query(
+        "delete from invitation where email = $1 and partner_id is not distinct from $2 and used_at is null",
+    )
+    .bind(email)
+    .bind(role.partner())
+    .execute(&mut *transaction)
+    .await?;
     let token = insert(&mut transaction, Some((email, by)), role).await?;
     let after = role.told(&mut transaction).await?;
     changes::record(&mut transaction, by, What::Invitation, email, None, Some(after)).await?;
@@ -188,7 +200,7 @@ pub async fn accept(db: &PgPool, token: &str, email: &str, password: &str) -> Re
         Some(email) => email,
         None => normal_email(email).ok_or(AcceptError::NoAddress)?,
     };
-    let password_hash = password::hash(password).await?;
+    let password_hash = password::hash(password, &[&email]).await?;
     let mut transaction = db.begin().await?;
     // Two who hold the same link: the row lock lets one through.
     let role: Option<(String, Option<i64>, bool)> = sqlx::query_as(

@@ -40,7 +40,7 @@ pub async fn change_password(
     if password == current {
         return Err(ChangeError::Same);
     }
-    let password_hash = password::hash(password).await?;
+    let password_hash = password::hash(password, &[email]).await?;
     let mut tx = db.begin().await?;
     match set(&mut tx, person, &password_hash).await? {
         true => tx.commit().await?,

@@ -81,7 +81,7 @@ pub async fn find_reset(db: &PgPool, token: &str) -> sqlx::Result<Option<String>
 /// On an error the link stays good.
 pub async fn reset(db: &PgPool, token: &str, password: &str) -> Result<i64, ResetError> {
     let email = find_reset(db, token).await?.ok_or(ResetError::Over)?;
-    let password_hash = password::hash(password).await?;
+    let password_hash = password::hash(password, &[&email]).await?;
     let mut transaction = db.begin().await?;
     // The person before the links, as everybody locks them: two who hold the same link come one after the other.
     sqlx::query("select from person where email = $1 for no key update")

@@ -51,8 +51,8 @@ pub async fn sign_in(
         Some(token) => format!("{DEVICE}{}", &digest(token)[..16]),
         None => address.to_owned(),
     };
-    if !note_attempt(db, &email, &caller).await? {
-        return Err(SignInError::TooMany { minutes: WINDOW_MINUTES as u32 });
+    if let Some(minutes) = note_attempt(db, &email, &caller).await? {
+        return Err(SignInError::TooMany { minutes });
     }
     let known: Option<(i64, String)> =
         sqlx::query_as("select id, password_hash from person where email = $1")
@@ -78,9 +78,9 @@ fn digest(token: &str) -> String {
     hash(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether one more may be made. Counts the attempt as failed until it has proved otherwise, so that many at once get no more tries than one after
-/// another. An attempt that is turned away is not counted: who waits gets in.
-async fn note_attempt(db: &PgPool, email: &str, caller: &str) -> sqlx::Result<bool> {
+/// In how many minutes one more may be made; none: now. Counts the attempt as failed until it has proved otherwise, so that many at once get no
+/// more tries than one after another. An attempt that is turned away is not counted: who waits gets in.
+async fn note_attempt(db: &PgPool, email: &str, caller: &str) -> sqlx::Result<Option<u32>> {
     let mut transaction = db.begin().await?;
     // One at a time for an account and for a caller, always in this order.
     sqlx::query("select pg_advisory_xact_lock(hashtextextended('sign in ' || $1, 1))")
@@ -91,21 +91,26 @@ async fn note_attempt(db: &PgPool, email: &str, caller: &str) -> sqlx::Result<bo
         .bind(caller)
         .execute(&mut *transaction)
         .await?;
-    let allowed: bool = sqlx::query_scalar(
+    let seconds: Option<f64> = sqlx::query_scalar(
         "with old as (
              delete from sign_in_failure where at < now() - make_interval(mins => $3)
          ), recent as (
-             select email, address from sign_in_failure
+             select at, email = $1 and address = $2 as is_callers, address = $2 as is_of_address,
+                 email = $1 and address not like $7 || '%' and $2 not like $7 || '%' as is_strangers
+             from sign_in_failure
              where at >= now() - make_interval(mins => $3) and (email = $1 or address = $2)
-         ), allowed as (
-             select count(*) filter (where email = $1 and address = $2) < $4
-                 and count(*) filter (where address = $2) < $5
-                 and ($2 like $7 || '%' or count(*) filter (where email = $1 and address not like $7 || '%') < $6) as yes
+         ), used_up as (
+             -- The oldest of too many: once it is forgotten, one more may be made.
+             select greatest(
+                 case when count(*) filter (where is_callers) >= $4 then min(at) filter (where is_callers) end,
+                 case when count(*) filter (where is_of_address) >= $5 then min(at) filter (where is_of_address) end,
+                 case when count(*) filter (where is_strangers) >= $6 then min(at) filter (where is_strangers) end
+             ) as since
              from recent
          ), noted as (
-             insert into sign_in_failure (email, address) select $1, $2 from allowed where yes
+             insert into sign_in_failure (email, address) select $1, $2 from used_up where since is null
          )
-         select yes from allowed",
+         select extract(epoch from since + make_interval(mins => $3) - now())::float8 from used_up",
     )
     .bind(email)
     .bind(caller)
@@ -117,5 +122,5 @@ async fn note_attempt(db: &PgPool, email: &str, caller: &str) -> sqlx::Result<bo
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    Ok(allowed)
+    Ok(seconds.map(|seconds| (seconds / 60.0).ceil().max(1.0) as u32))
 }

@@ -8,6 +8,7 @@ use super::normal_email;
 use super::password::{self, PasswordError};
 use crate::announce::{Change, announce};
 use crate::changes::{self, By, What};
+use crate::domain::title;
 
 /// Sign-ups from one address within an hour.
 const BY_ADDRESS: i64 = 20;
@@ -34,12 +35,12 @@ pub struct SignUp<'a> {
 pub enum SignUpError {
     #[error("There is no such plan to sign up for.")]
     NoPlan,
-    #[error("A name has 1 to 100 characters in one line.")]
+    #[error("A name has 1 to 100 visible characters in one line.")]
     BadName,
     #[error("This is no e-mail address.")]
     NoAddress,
     #[error("too many sign-ups")]
-    TooMany,
+    TooMany { minutes: u32 },
     #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
@@ -61,10 +62,10 @@ pub async fn open_plans(db: &PgPool) -> sqlx::Result<Vec<OpenPlan>> {
 pub async fn sign_up(db: &PgPool, form: SignUp<'_>, from: &str) -> Result<(), SignUpError> {
     let email = normal_email(form.email).ok_or(SignUpError::NoAddress)?;
     let name = form.name.trim();
-    if !(1..=100).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+    if !title::fits(name) {
         return Err(SignUpError::BadName);
     }
-    let password_hash = password::hash(form.password).await?;
+    let password_hash = password::hash(form.password, &[&email, name]).await?;
     let mut transaction = db.begin().await?;
     note(&mut transaction, from).await?;
     let plan: Option<i64> =
@@ -125,8 +126,15 @@ async fn note(conn: &mut PgConnection, from: &str) -> Result<(), SignUpError> {
     .bind(BY_ADDRESS)
     .execute(&mut *conn)
     .await?;
-    sqlx::query("delete from sign_up_attempt where at < now() - interval '1 hour'").execute(conn).await?;
-    if noted.rows_affected() == 1 { Ok(()) } else { Err(SignUpError::TooMany) }
+    sqlx::query("delete from sign_up_attempt where at < now() - interval '1 hour'")
+        .execute(&mut *conn)
+        .await?;
+    if noted.rows_affected() == 1 {
+        return Ok(());
+    }
+    let oldest = "select extract(epoch from min(at) + interval '1 hour' - now())::float8 from sign_up_attempt where address = $1";
+    let seconds: Option<f64> = sqlx::query_scalar(oldest).bind(from).fetch_one(conn).await?;
+    Err(SignUpError::TooMany { minutes: (seconds.unwrap_or(0.0) / 60.0).ceil().max(1.0) as u32 })
 }
 
 /// A partner with a full bucket. Its slug is made of its name; where that is taken, a few random letters make it another.

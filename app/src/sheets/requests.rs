@@ -13,7 +13,9 @@ pub async fn sheet(address: &Address, partner: Option<i64>) -> Result<Sheet, Err
     let (site, window) = read(address).await?;
     let asked = Asked::from_address(address);
     let page = page(&site.db, window, &asked, partner, MOST).await?;
-    let mut filters: Vec<_> = asked.given().map(|(name, value)| (name, value.to_owned())).collect();
+    // A partner's rows are its own, whomever the address names.
+    let given = asked.given().filter(|(name, _)| partner.is_none() || *name != "partner");
+    let mut filters: Vec<_> = given.map(|(name, value)| (name, value.to_owned())).collect();
     if page.older.is_some() {
         filters.push(("stops", format!("after the newest {}; there are older ones", page.rows.len())));
     }

@@ -2,7 +2,7 @@
 
 use http::header::REFRESH;
 use http::request::Parts;
-use http::{HeaderValue, Method};
+use http::{HeaderValue, Method, StatusCode};
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::hooks::use_location;
@@ -31,6 +31,10 @@ pub fn Failed(error: Error, viewer: Option<Viewer>) -> impl IntoView {
         Error::Away => (
             "No database",
             "Nothing that was counted is lost. This page tries again by itself every few seconds.",
+        ),
+        Error::Invalid(_) => (
+            "Not understood",
+            "The address, or the form, says what Toll does not know. Begin anew from the start.",
         ),
         _ => ("That failed", "Try again in a moment."),
     };
@@ -105,6 +109,10 @@ fn SignedOut() -> impl IntoView {
     );
     let door = format!("/?next={}", Url::escape(&here));
     leptos_axum::redirect(&door);
+    // That leaves programs which do not ask for HTML with a 200.
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
+        response.set_status(StatusCode::FOUND);
+    }
     view! {
         <main id="content" class="wrap notice">
             <p class="brand">"Toll"</p>

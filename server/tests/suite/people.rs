@@ -123,6 +123,36 @@ async fn an_invitation_ends_after_72_hours_and_an_address_has_one_account() {
 }
 
 #[tokio::test]
+async fn a_second_invitation_takes_the_place_of_the_first_of_the_same_team() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    let team = InviteAs::Partner(partner(&db, "acme").await);
+    let others = InviteAs::Partner(partner(&db, "globex").await);
+    let made = async |team| invite(&db, By("test"), "bob@acme.example", team).await.unwrap();
+    let (first, other) = (made(team).await, made(others).await);
+    let links: Vec<String> = join_all((0..8).map(|_| made(team))).await;
+    assert_eq!(find_invitation(&db, &first).await.unwrap(), None);
+    assert!(find_invitation(&db, &other).await.unwrap().is_some(), "another team's is its own business");
+    let good = join_all(links.iter().map(async |link| find_invitation(&db, link).await.unwrap())).await;
+    assert_eq!(good.iter().flatten().count(), 1);
+}
+
+#[tokio::test]
+async fn who_has_guessed_too_often_is_told_when_the_oldest_guess_is_forgotten() {
+    let TestDatabase { pool: db, .. } = TestDatabase::new().await;
+    operator(&db, "ada@example.com").await;
+    let guess = async || sign_in(&db, "ada@example.com", "a guess", "10.0.0.1", None).await;
+    for _ in 0..10 {
+        assert!(matches!(guess().await, Err(SignInError::Wrong)));
+    }
+    assert!(matches!(guess().await, Err(SignInError::TooMany { minutes: 15 })));
+    let earlier = "update sign_in_failure set at = at - interval '12 minutes'";
+    sqlx::query(earlier).execute(&db).await.unwrap();
+    assert!(matches!(guess().await, Err(SignInError::TooMany { minutes: 3 })));
+    sqlx::query(earlier).execute(&db).await.unwrap();
+    assert!(matches!(guess().await, Err(SignInError::Wrong)));
+}
+
+#[tokio::test]
 async fn guessing_is_stopped_after_ten_tries_however_many_come_at_once_and_the_owner_gets_in() {
     let TestDatabase { pool: db, .. } = TestDatabase::new().await;
     let ada = operator(&db, "ada@example.com").await;

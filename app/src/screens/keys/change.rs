@@ -64,10 +64,10 @@ async fn shown(act: Act, id: i64, posted: Option<Posted>) -> Result<Shown, Error
     let done = match act {
         Act::Rename => rename_key(id, form.get("name")).await.map(|()| Shown::Done),
         Act::Revoke => revoke_key(id).await.map(|()| Shown::Done),
-        Act::Rotate => {
-            let overlap = form.get("overlap").parse().unwrap_or(i64::from(SET));
-            rotate_key(id, overlap).await.map(Shown::Made)
-        }
+        Act::Rotate => match form.number("overlap", i64::from(SET)) {
+            Ok(overlap) => rotate_key(id, overlap).await.map(Shown::Made),
+            Err(error) => Err(error),
+        },
     };
     match form.judge(done)? {
         Ok(shown) => Ok(shown),

@@ -37,8 +37,10 @@ pub fn CreateKey() -> impl IntoView {
 async fn shown(posted: Option<Posted>) -> Result<Shown, Error> {
     let Some(form) = posted else { return Ok(Shown::Form(key_offer().await?, Draft::default())) };
     let routes = form.all("routes").join(",");
-    let days = form.get("days").parse().unwrap_or(i64::from(SET));
-    let done = create_key(form.get("name"), days, routes).await;
+    let done = match form.number("days", i64::from(SET)) {
+        Ok(days) => create_key(form.get("name"), days, routes).await,
+        Err(error) => Err(error),
+    };
     Ok(match form.judge(done)? {
         Ok(made) => Shown::Made(made),
         Err(draft) => Shown::Form(key_offer().await?, draft),

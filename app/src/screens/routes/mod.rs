@@ -33,7 +33,7 @@ pub fn OpsRoutes() -> impl IntoView {
 #[component]
 fn List(routes: Routes, address: Address) -> impl IntoView {
     let action = ServerAction::<SwitchRoute>::new();
-    let problem = action.value().get_untracked().and_then(Result::err).map(|error| error.to_string());
+    let problem = action.value().get_untracked().and_then(Result::err).map(|error| error.by_address());
     let Routes { routes, nowhere, .. } = routes;
     let lost = address.elsewhere("/ops/requests").with("outcome", Some("no_route")).href();
     let lost = (nowhere > 0).then(

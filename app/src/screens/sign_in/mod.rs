@@ -9,6 +9,7 @@ use self::api::{Ways, sign_in, ways_in};
 use crate::error::Error;
 use crate::posted::{Draft, Posted};
 use crate::screens::screen::after;
+use crate::session::safe_path;
 use crate::session::viewer::who;
 use crate::widgets::address::Address;
 use crate::widgets::door::Door;
@@ -49,7 +50,7 @@ async fn shown(posted: Option<Posted>, next: String) -> Result<Shown, Error> {
         }
         None => {
             if let Some(viewer) = who().await? {
-                leptos_axum::redirect(viewer.home());
+                leptos_axum::redirect(safe_path(&next).unwrap_or(viewer.home()));
                 return Ok(Shown::SignedIn);
             }
             Draft::default()

@@ -26,7 +26,7 @@ pub async fn sign_up(plan: String, name: String, email: String, password: String
         let site = crate::site::Site::current()?;
         let form = people::SignUp { plan: &plan, name: &name, email: &email, password: &password };
         people::sign_up(&site.db, form, &session::client_address()).await.map_err(|error| match error {
-            SignUpError::TooMany => Error::TooManyAttempts { minutes: 60 },
+            SignUpError::TooMany { minutes } => Error::TooManyAttempts { minutes },
             SignUpError::Database(cause) => cause.into(),
             SignUpError::Password(PasswordError::Hashing(_)) => Error::internal(error),
             told => Error::Invalid(told.to_string()),

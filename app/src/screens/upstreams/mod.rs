@@ -24,7 +24,11 @@ pub fn Upstreams() -> impl IntoView {
     // What a form without scripts was answered, by way of the address.
     let (open, close) = (ServerAction::<OpenBreaker>::new(), ServerAction::<CloseBreaker>::new());
     let problem = [open.value().get_untracked(), close.value().get_untracked()];
-    let problem = problem.into_iter().flatten().find_map(|result: Result<(), Error>| result.err());
+    let problem = problem
+        .into_iter()
+        .flatten()
+        .find_map(|result: Result<(), Error>| result.err())
+        .map(|error| error.by_address());
     let fetch = async {
         let listing = api::ops_upstreams(span).await?;
         Ok((Some(listing.window), listing))
@@ -53,7 +57,7 @@ pub fn Upstreams() -> impl IntoView {
             .collect();
         view! {
             <Said text=sentence/>
-            <Problem text=problem.map(|error| error.to_string())/>
+            <Problem text=problem/>
             {all.map(|href| view! { <p class="hint"><a href=href>"All upstreams"</a></p> })}
             {is_empty.then(|| view! { <p class="empty">"An upstream is declared in the file that `toll apply` reads, or under Routes."</p> })}
             {sections}

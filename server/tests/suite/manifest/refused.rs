@@ -152,8 +152,12 @@ const NAMES: &[Case] = &[
         "path = \"/r\"\n[[route]]\nname = \"t\"\nupstream = \"a\"\npath = \"/r\"",
         &["11: path: \"/r\" is already the path of the route on line 7; give each its own"],
     ),
-    (PARTNER, "name = \" \"", &["8: name: \" \" is no name: write 1 to 100 characters in one line"]),
-    (PARTNER, "name = \"a\\nb\"", &["8: name: \"a\\nb\" is no name: write 1 to 100 characters in one line"]),
+    (PARTNER, "name = \" \"", &["8: name: \" \" is no name: write 1 to 100 visible characters in one line"]),
+    (
+        PARTNER,
+        "name = \"a\\nb\"",
+        &["8: name: \"a\\nb\" is no name: write 1 to 100 visible characters in one line"],
+    ),
 ];
 
 const REFERENCES: &[Case] = &[

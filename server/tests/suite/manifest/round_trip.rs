@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use app::domain::title;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -110,6 +111,7 @@ fn route(upstreams: Vec<String>) -> impl Strategy<Value = Route> {
 
 fn partner(plans: Vec<String>) -> impl Strategy<Value = Partner> {
     let title = "[^\\p{Cc} ][^\\p{Cc}]{0,20}";
+    let title = title.prop_filter("a name that misleads", |name| title::fits(name));
     (title, select(plans), any::<bool>()).prop_map(|(name, plan, suspended)| Partner {
         name,
         plan,

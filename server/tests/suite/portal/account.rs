@@ -83,8 +83,8 @@ async fn guessing_at_the_current_password_is_stopped_as_guessing_at_the_door_is(
         portal.post("/account", &ada, &form("a wrong password", "a brand new one")).await;
     }
     let right = portal.post("/account", &ada, &form(PASSWORD, "a brand new one")).await;
-    assert_eq!(right.status, StatusCode::TOO_MANY_REQUESTS);
-    assert!(right.body.contains("Too many attempts."), "{}", right.body);
+    assert_eq!((right.status, right.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "900"));
+    assert!(right.body.contains("Too many attempts. Wait 15 minutes"), "{}", right.body);
 }
 
 #[tokio::test]

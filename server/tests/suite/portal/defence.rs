@@ -8,6 +8,19 @@ use http::{Request, StatusCode};
 use super::{Answer, PASSWORD, partner, portal};
 
 #[tokio::test]
+async fn a_stranger_is_led_to_the_door_by_whatever_program_it_comes() {
+    let portal = portal("http://toll.example").await;
+    for accept in ["text/html", "*/*", "application/json"] {
+        let led = portal.ask(Request::get("/ops?last=6h").header("accept", accept), "").await;
+        assert_eq!(
+            (led.status, led.header("location")),
+            (StatusCode::FOUND, "/?next=%2Fops%3Flast%3D6h"),
+            "{accept}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn another_sites_page_cannot_act_in_a_visitors_name() {
     let portal = portal("http://toll.example").await;
     let ada = portal.session("ada@example.com", InviteAs::Ops).await;

@@ -50,9 +50,23 @@ async fn a_name_that_is_none_is_said_beside_the_form() {
     let (portal, _, bob) = acme().await;
     let refused = portal.post("/portal/keys/new", &bob, "name=+&days=30").await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(refused.body.contains("name has 1 to 100 characters in one line."), "{}", refused.body);
+    assert!(refused.body.contains("name has 1 to 100 visible characters in one line."), "{}", refused.body);
     assert!(refused.body.contains("action=\"/portal/keys/new\""));
     assert!(ids(&portal.db).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_form_that_says_no_number_where_one_belongs_makes_and_changes_nothing() {
+    let (portal, _, bob) = acme().await;
+    let refused = portal.post("/portal/keys/new", &bob, "name=Production&days=soon").await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("The form was incomplete."), "{}", refused.body);
+    assert!(ids(&portal.db).await.is_empty());
+    portal.post("/portal/keys/new", &bob, "name=Production&days=30").await;
+    let made = ids(&portal.db).await;
+    let rotate = format!("/portal/keys/{}/rotate", made[0]);
+    assert_eq!(portal.post(&rotate, &bob, "overlap=later").await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(ids(&portal.db).await, made);
 }
 
 #[tokio::test]

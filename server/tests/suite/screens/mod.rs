@@ -2,6 +2,7 @@
 
 use crate::portal::Answer;
 
+mod addresses;
 mod audit;
 mod empty;
 mod overview;
