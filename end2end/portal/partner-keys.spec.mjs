@@ -92,7 +92,7 @@ test('what cannot be done is said in the dialog', async ({ page }) => {
   await page.getByRole('link', { name: 'Create a key' }).click();
   await dialog(page).getByLabel('Name').fill('   ');
   await dialog(page).getByRole('button', { name: 'Create key' }).click();
-  await expect(dialog(page).getByRole('alert')).toHaveText(/A key's name has 1 to 100 characters/);
+  await expect(dialog(page).getByRole('alert')).toHaveText(/A key's name has 1 to 100 visible characters/);
 });
 
 test.describe('without scripts', () => {
