@@ -118,6 +118,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_first_request_was_decided_on_before_its_connection_and_others_when_they_come() {
+        let connection = Connection::new(SocketAddr::from(([127, 0, 0, 1], 1)), false);
+        let open = Instant::now();
+        let (first, second) = (connection.request(), connection.request());
+        assert!(first.decided <= open && open <= second.decided);
+    }
+
+    #[test]
     fn an_answer_closes_only_if_its_own_body_is_still_under_way() {
         let connection = Connection::new(SocketAddr::from(([127, 0, 0, 1], 1)), false);
         let closes = |number| {
