@@ -2,14 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool, Postgres, Transaction};
 
-use super::normal_email;
 use super::password::{self, PasswordError};
+use super::{minutes, normal_email};
 use crate::changes::{self, By, What};
 use crate::session::store::{hash, new_token};
 
 pub const VALID_HOURS: i32 = 72;
+/// Invitations by one of a partner's people within an hour: whoever uses a link learns whether its address has an account.
+const BY_COLLEAGUE: i64 = 20;
 
 /// What an account is, or will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,8 @@ pub enum InviteError {
     Exists { email: String, role: String },
     #[error("{0} is a colleague already, with an account of their own")]
     Colleague(String),
+    #[error("too many invitations")]
+    TooMany { minutes: u32 },
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -99,13 +103,17 @@ pub async fn invite(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Res
             let role = slug.map_or("as an operator".to_owned(), |slug| format!("for the partner {slug}"));
             Err(InviteError::Exists { email, role })
         }
-        None => made(db, by, &email, role).await,
+        None => made(db.begin().await?, by, &email, role).await,
     }
 }
 
 /// Inserted in place of any that the same team has given the address before, and written down.
-async fn made(db: &PgPool, by: By<'_>, email: &str, role: InviteAs) -> Result<String, InviteError> {
-    let mut transaction = db.begin().await?;
+async fn made(
+    mut transaction: Transaction<'_, Postgres>,
+    by: By<'_>,
+    email: &str,
+    role: InviteAs,
+) -> Result<String, InviteError> {
     // Of two at once, the second replaces what the first has made.
     sqlx::query("select pg_advisory_xact_lock(hashtextextended('invite ' || $1, 4))")
         .bind(email)
@@ -135,10 +143,34 @@ pub async fn invite_colleague(
 ) -> Result<String, InviteError> {
     let email = normal_email(email).ok_or_else(|| InviteError::NoAddress(email.to_owned()))?;
     let is_colleague = "select exists (select from person where email = $1 and partner_id = $2)";
-    match sqlx::query_scalar(is_colleague).bind(&email).bind(partner).fetch_one(db).await? {
-        true => Err(InviteError::Colleague(email)),
-        false => made(db, by, &email, InviteAs::Partner(partner)).await,
+    if sqlx::query_scalar(is_colleague).bind(&email).bind(partner).fetch_one(db).await? {
+        return Err(InviteError::Colleague(email));
     }
+    let mut transaction = db.begin().await?;
+    may_invite(&mut transaction, by).await?;
+    made(transaction, by, &email, InviteAs::Partner(partner)).await
+}
+
+/// Unless they have invited too many within the hour, by what was written down: an invitation that was withdrawn or replaced counts.
+async fn may_invite(conn: &mut PgConnection, by: By<'_>) -> Result<(), InviteError> {
+    // Of two at once, the second counts the first.
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended('invites ' || $1, 5))")
+        .bind(by.0)
+        .execute(&mut *conn)
+        .await?;
+    let (count, seconds): (i64, Option<f64>) = sqlx::query_as(
+        "select count(*), extract(epoch from min(at) + interval '1 hour' - now())::float8
+         from change
+         where what = $1 and who = $2 and before is null and at > now() - interval '1 hour'",
+    )
+    .bind(What::Invitation.word())
+    .bind(by.0)
+    .fetch_one(conn)
+    .await?;
+    if count < BY_COLLEAGUE {
+        return Ok(());
+    }
+    Err(InviteError::TooMany { minutes: minutes(seconds.unwrap_or(0.0)) })
 }
 
 /// While nobody has an account: a fresh link that makes the first operator, in place of any given out before.

@@ -27,3 +27,18 @@ pub use reset::{IssueError, ResetError, VALID_HOURS as RESET_HOURS, find_reset, 
 pub use sign_in::{SignInError, sign_in};
 pub use sign_up::{OpenPlan, SignUp, SignUpError, open_plans, sign_up};
 pub use team::{Person, Team, team};
+
+/// Whole minutes that somebody who tried too often is told to wait: never fewer than it takes, and 1 at least.
+fn minutes(seconds: f64) -> u32 {
+    (seconds / 60.0).ceil().max(1.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minutes;
+
+    #[test]
+    fn who_must_wait_is_told_whole_minutes_and_never_too_few() {
+        assert_eq!([-1.0, 0.0, 0.5, 60.0, 60.1, 3_600.0].map(minutes), [1, 1, 1, 1, 2, 60]);
+    }
+}

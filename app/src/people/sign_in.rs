@@ -6,7 +6,7 @@
 use sqlx::PgPool;
 
 use super::password::{self, PasswordError};
-use super::{device, normal_email};
+use super::{device, minutes, normal_email};
 use crate::session::store::hash;
 
 /// Attempts that are looked back on, in minutes.
@@ -122,5 +122,5 @@ async fn note_attempt(db: &PgPool, email: &str, caller: &str) -> sqlx::Result<Op
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    Ok(seconds.map(|seconds| (seconds / 60.0).ceil().max(1.0) as u32))
+    Ok(seconds.map(minutes))
 }

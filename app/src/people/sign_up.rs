@@ -4,8 +4,8 @@ use rand::Rng;
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
-use super::normal_email;
 use super::password::{self, PasswordError};
+use super::{minutes, normal_email};
 use crate::announce::{Change, announce};
 use crate::changes::{self, By, What};
 use crate::domain::title;
@@ -134,7 +134,7 @@ async fn note(conn: &mut PgConnection, from: &str) -> Result<(), SignUpError> {
     }
     let oldest = "select extract(epoch from min(at) + interval '1 hour' - now())::float8 from sign_up_attempt where address = $1";
     let seconds: Option<f64> = sqlx::query_scalar(oldest).bind(from).fetch_one(conn).await?;
-    Err(SignUpError::TooMany { minutes: (seconds.unwrap_or(0.0) / 60.0).ceil().max(1.0) as u32 })
+    Err(SignUpError::TooMany { minutes: minutes(seconds.unwrap_or(0.0)) })
 }
 
 /// A partner with a full bucket. Its slug is made of its name; where that is taken, a few random letters make it another.

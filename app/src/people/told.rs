@@ -51,6 +51,7 @@ impl From<InviteError> for Error {
     fn from(cause: InviteError) -> Error {
         match cause {
             InviteError::Database(cause) => cause.into(),
+            InviteError::TooMany { minutes } => Error::TooManyAttempts { minutes },
             // Each begins with what was typed.
             told @ InviteError::Exists { .. } => {
                 Error::Invalid(format!("{told}. Remove it there first, or invite another address."))

@@ -211,3 +211,40 @@ async fn a_partner_is_told_of_colleagues_that_they_are_there_and_of_nobody_else(
     );
     assert!(used.body.contains("<a href=\"/\">Sign in</a>"), "{}", used.body);
 }
+
+#[tokio::test]
+async fn a_partners_person_invites_twenty_within_an_hour_and_withdrawing_makes_no_room() {
+    let House { portal, ada, bob, carol, .. } = house().await;
+    let page = "/portal/people";
+    let act = |what: &str, n: usize| format!("act={what}&email=guess{n}%40example.com");
+    for n in 1..20 {
+        assert_eq!(portal.post(page, &bob, &act("invite", n)).await.status, StatusCode::OK, "{n}");
+        leads_to(&portal.post(page, &bob, &act("withdraw", n)).await, page);
+    }
+    let (last, one_more) = (act("invite", 20), act("invite", 21));
+    let both = futures::join!(portal.post(page, &bob, &last), portal.post(page, &bob, &one_more));
+    let mut statuses = [both.0.status, both.1.status];
+    statuses.sort();
+    assert_eq!(
+        statuses,
+        [StatusCode::OK, StatusCode::TOO_MANY_REQUESTS],
+        "of two at once one is the twentieth"
+    );
+
+    let before = marks(&portal).await;
+    let refused = portal.post(page, &bob, &act("invite", 22)).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "3600"));
+    assert!(
+        text(&refused).contains("Too many attempts. Wait 60 minutes and try again."),
+        "{}",
+        text(&refused)
+    );
+    assert!(refused.body.contains("guess22@example.com"), "what was typed is still there");
+    assert_eq!(marks(&portal).await, before);
+
+    // Colleagues and operators are not held up by it, and he himself for an hour.
+    assert_eq!(portal.post(page, &carol, &act("invite", 22)).await.status, StatusCode::OK);
+    assert_eq!(portal.post("/ops/partners/acme", &ada, &act("invite", 23)).await.status, StatusCode::OK);
+    sqlx::query("update change set at = at - interval '1 hour'").execute(&portal.db).await.unwrap();
+    assert_eq!(portal.post(page, &bob, &act("invite", 24)).await.status, StatusCode::OK);
+}
