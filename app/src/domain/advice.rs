@@ -85,9 +85,11 @@ impl Outcome {
             }
             Outcome::CacheHit => ("A stored answer was given.", NOTHING_TO_MEND),
             Outcome::CacheNotModified => ("What you have is still current.", NOTHING_TO_MEND),
-            Outcome::CacheStale => {
-                ("A stored answer was given while a fresh one was fetched.", NOTHING_TO_MEND)
-            }
+            // A fresh one is fetched meanwhile, or cannot be while the breaker is open, or the client wanted none.
+            Outcome::CacheStale => (
+                "A stored answer past its lifetime was given, without waiting for the service behind the route.",
+                NOTHING_TO_MEND,
+            ),
             Outcome::CacheCollapsed => {
                 ("Somebody else was fetching the same; you got that answer.", NOTHING_TO_MEND)
             }

@@ -34,17 +34,14 @@ fn opened(evidence: &Evidence, upstream: &UpstreamEvidence) -> Option<Found> {
         }
         // Was its breaker open, or did it fail? Where there is more to say about the latter, that says both.
         Some(until) if outage.held >= LEAST_HELD && upstream::failing(evidence, upstream).is_none() => {
+            // Not "got nothing": probes came through, the last of which ended it.
+            let sentence = sentence.say(" was shut off ");
             let sentence = match outage.times {
-                0 | 1 => sentence
-                    .say(" got nothing ")
-                    .say(when(evidence, outage, until))
-                    .say(" because its breaker was open"),
-                times => sentence
-                    .say(" was shut off ")
-                    .number(count(times, "time"))
-                    .say(format!(" {} by its breaker", when(evidence, outage, until))),
+                0 | 1 => sentence,
+                times => sentence.number(count(times, "time")).say(" "),
             };
-            let sentence = sentence.say(format!(" ({}); ", reason(outage)));
+            let when = when(evidence, outage, until);
+            let sentence = sentence.say(format!("{when} by its breaker ({}); ", reason(outage)));
             (Tone::Notice, sentence.then(held(evidence, outage)).say("."))
         }
         _ => return None,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::domain::outcome::Outcome;
 use http::Method;
 
 use super::origin::{Answer, answer, cached, gate};
@@ -215,6 +216,8 @@ async fn while_nobody_takes_a_connection_or_the_breaker_is_open_stale_answers_se
     assert_eq!((reply.status, reply.stage(), reply.outcome()), (200, "cache", "cache_stale"));
     assert_eq!((reply.body, reply.headers.contains_key("retry-after")), ("old".into(), false));
     assert_eq!(world.origin.seen().len(), calls);
+    // Its receipt says by the outcome what happened.
+    assert!(!Outcome::CacheStale.advice().means.contains("fetched"), "nothing was");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -161,7 +161,7 @@ async fn a_breaker_that_an_operator_opened_is_not_said_to_recover() {
     sqlx::raw_sql("update breaker set opened_at = opened_at - interval '1 hour'").execute(db).await.unwrap();
     let over = told().await;
     assert!(over.starts_with("Nobody must act: `billing` was unavailable between "), "{over}");
-    assert!(scene.said(20).await[0].starts_with("`billing` got nothing from "));
+    assert!(scene.said(20).await[0].starts_with("`billing` was shut off from "));
     // Once it fails by itself, that is so no more.
     let failed = "insert into breaker_event (upstream_id, state, generation, reason) values ($1, 'open', 9, '5 timeouts')";
     sqlx::query(failed).bind(upstream).execute(db).await.unwrap();

@@ -60,8 +60,8 @@ fn an_outage_that_is_over_is_told_in_the_past_if_ten_were_held_back() {
     assert_eq!(
         over(10),
         [
-            "`billing` got nothing from 14:02:11 to 14:03:40 because its breaker was open (5 timeouts in 10 s); 10 requests \
-         of 2 partners were held back."
+            "`billing` was shut off from 14:02:11 to 14:03:40 by its breaker (5 timeouts in 10 s); 10 requests of 2 partners \
+         were held back."
         ]
     );
 }
